@@ -7,6 +7,7 @@ scipy.
 from __future__ import annotations
 
 import gc
+import math
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +41,7 @@ def _percentage(text: str) -> float:
         share = float(text.removesuffix("%")) / 100
     except ValueError:
         share = -1.0
-    if not text.endswith("%") or not 0 <= share < 1:
+    if not text.endswith("%") or not 0 <= share < math.inf:
         raise typer.BadParameter("expected a percentage such as 5%")
     return share
 
@@ -168,22 +169,15 @@ def show(
     ] = False,
 ) -> None:
     """Prints the figures of a run or a report, with their verdicts."""
-    from tlsperf.publish.exports import results_csv, results_json
-    from tlsperf.publish.lines import results_markdown
     from tlsperf.publish.show import results_to_show
-    from tlsperf.publish.terminal import print_results, terminal
+    from tlsperf.publish.terminal import print_as
 
     if as_json + as_csv + as_markdown > 1:
         raise UserError("show: expected one of --json, --csv and --markdown")
     results = results_to_show(find_root(), name)
-    if as_json:
-        print(results_json(results), end="")
-    elif as_csv:
-        print(results_csv(results), end="")
-    elif as_markdown:
-        print(results_markdown(results), end="")
-    else:
-        print_results(results, terminal())
+    print_as(
+        "json" if as_json else "csv" if as_csv else "markdown" if as_markdown else "table", results
+    )
 
 
 @app.command()
@@ -293,7 +287,7 @@ def compare(
         bool, typer.Option("--include-invalid", help="Include figures that do not count.")
     ] = False,
     across_hosts: Annotated[
-        bool, typer.Option("--across-hosts", help="Also print factors between hosts.")
+        bool, typer.Option("--across-hosts", help="Also print ratios between hosts.")
     ] = False,
     min_difference: Annotated[
         float | None,
@@ -304,47 +298,48 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compares two implementations: medians, factor, verdict.
+    """Compares two implementations: medians, ratios to LEFT, verdicts.
 
     The exit code is 1 if RIGHT is slower in a printed row, and 2 if the two could not be compared.
     """
-    from tlsperf.analysis import compare as comparing
-    from tlsperf.analysis.series import measured
-    from tlsperf.load.comparisons import read_definition
-    from tlsperf.load.run import load_run
-    from tlsperf.publish.terminal import print_comparison, terminal
-    from tlsperf.published.published_tables import tables_text
+    from tlsperf.publish.compare import apart, compared, is_slower
+    from tlsperf.publish.terminal import print_as
 
-    folder = find_root() / "data" / "runs"
-    if tables is not None and (
+    root = find_root()
+    chosen = (
         scenario
         or estimator != "median"
         or include_invalid
         or across_hosts
         or min_difference is not None
-    ):
+    )
+    if tables is not None and chosen:
         raise UserError("compare: --tables prints published tables: it takes only --format")
     if tables is not None and left is None and output != "json":
-        definition = read_definition(tables)
-        run = measured(load_run(folder / definition.run))
-        print(tables_text(definition, run, "csv" if output == "csv" else "markdown"), end="")
+        _print_published(root, tables, "csv" if output == "csv" else "markdown")
     elif left is not None and right is not None and tables is None:
-        a, b, pairs, without = comparing.sides(folder, left, right, scenario)
-        rows = comparing.compare(a, b, pairs, estimator, include_invalid, across_hosts)
+        results = compared(root, left, right, estimator, include_invalid, across_hosts, scenario)
         if min_difference is not None:
-            rows, near = comparing.apart(rows, min_difference)
-            without = [*near, *without]
-        if output == "table":
-            print_comparison(a, b, rows, without, terminal())
-        else:
-            print(comparing.text(a, b, rows, output, without), end="")
-        if comparing.is_slower(rows):
+            results = apart(results, min_difference)
+        print_as(output, results)
+        if is_slower(results):
             raise typer.Exit(1)
     else:
         raise UserError(
             "compare: expected two implementations, each [RUN/]IMPLEMENTATION, or --tables FILE "
             "with the format markdown or csv"
         )
+
+
+def _print_published(root: Path, file: Path, output: Literal["markdown", "csv"]) -> None:
+    from tlsperf.analysis.series import measured
+    from tlsperf.load.comparisons import read_definition
+    from tlsperf.load.run import load_run
+    from tlsperf.published.published_tables import tables_text
+
+    definition = read_definition(file)
+    run = measured(load_run(root / "data" / "runs" / definition.run))
+    print(tables_text(definition, run, output), end="")
 
 
 @app.command()

@@ -20,9 +20,8 @@ primitives by themselves, divided by the time of the side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, NamedTuple
 
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Scenario
@@ -108,49 +107,36 @@ def _key_exchange(s: Scenario) -> Counter[str] | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A rate with the ends of its interval, if it has one."""
+ABOVE: Final = "above its ceiling, so the two were not measured in the same way"
+"""The note of a share of more than 100%."""
+
+
+class Estimate(NamedTuple):
+    """A rate or a share (0.6 is 60%), with the ends of its interval if it has one."""
 
     value: float
     low: float | None = None
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Parts of a whole: 0.6 is 60%."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-def share(needed: Mapping[str, int], rates: Mapping[str, Rate], side: Rate) -> Share | None:
+def share(
+    needed: Mapping[str, int], rates: Mapping[str, Estimate], side: Estimate
+) -> Estimate | None:
     """The share of the primitives in the time of a side; None if a primitive was not measured.
 
     All rates count the same: operations, or bytes. The interval joins the worst ends of all
     intervals, so it is not too narrow; without one of them there is none.
     """
-    if not needed or any(name not in rates for name in needed):
+
+    def part(rate: float | None, end: Callable[[Estimate], float | None]) -> float | None:
+        total = 0.0
+        for name, times in needed.items():
+            if name not in rates or not (of := end(rates[name])):
+                return None
+            total += times / of
+        return None if rate is None else total * rate
+
+    value = part(side.value, lambda of: of.value)
+    if not value:
         return None
-    lows, highs = _time(needed, rates, "high"), _time(needed, rates, "low")
-    value = sum(times / rates[name].value for name, times in needed.items()) * side.value
-    return Share(
-        value,
-        None if lows is None or side.low is None else lows * side.low,
-        None if highs is None or side.high is None else highs * side.high,
-    )
-
-
-def _time(
-    needed: Mapping[str, int], rates: Mapping[str, Rate], end: Literal["low", "high"]
-) -> float | None:
-    """The time of all primitives at one end of their intervals."""
-    total = 0.0
-    for name, times in needed.items():
-        rate = rates[name].low if end == "low" else rates[name].high
-        if not rate:
-            return None
-        total += times / rate
-    return total
+    return Estimate(value, part(side.low, lambda of: of.high), part(side.high, lambda of: of.low))

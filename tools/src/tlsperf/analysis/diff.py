@@ -1,6 +1,6 @@
 """Two sets of results side by side: which rows belong together, and how they differ. Pure functions.
 
-The changes of a report since the last one, and `tlsperf compare`, have these rules in common.
+The changes of a report since the last one, and `tlsperf compare`, pair by these rules.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from tlsperf.contract.results import Results, ShownImplementation
 
 NOT_RECORDED: Final = "not recorded"
 """The text for a field that a source does not record."""
+
+OTHER_CONDITIONS: Final = "measured under other conditions"
+"""Why a ratio has no verdict if something else differs too."""
 
 _MAY_BE_UNRECORDED: Final = (
     "cipher_suite",
@@ -66,7 +69,7 @@ def row_pairs(rows: Sequence[Series], others: Sequence[Series]) -> list[RowPair]
         return names[row.key] == theirs[other.key]
 
     own = [row for row in rows if not row.is_part]
-    there = {other.key: other for other in others if not other.is_part}
+    there = {other.key: other for other in others}
     found = {row.key: there[row.key] for row in own if row.key in there}
     for agree in (same_name, _alike):
         found |= _only_ones(own, list(there.values()), found, agree)
@@ -165,7 +168,7 @@ class Difference(NamedTuple):
     def shown(self) -> RatioEstimate:
         """The ratio as readers see it."""
         if self.neutral and self.estimate.verdict != "not tested":
-            return self.estimate.untested("measured under other conditions")
+            return self.estimate.untested(OTHER_CONDITIONS)
         return self.estimate
 
 

@@ -7,15 +7,14 @@ the transfer over the ceiling. Copying, framing and the calls themselves take th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tlsperf.analysis.ceilings import primitive_of_transfer
+from tlsperf.analysis.ceilings import ABOVE, primitive_of_transfer
 from tlsperf.analysis.ratios import sample_ratio
-from tlsperf.analysis.series import MeasuredReport, Sample, Series, rounded
-from tlsperf.analysis.statistics import RatioEstimate
-from tlsperf.contract.results import Efficiency, ShownImplementation
+from tlsperf.analysis.series import MeasuredReport, Series, rounded
+from tlsperf.contract.results import Efficiency, Row, ShownImplementation
 from tlsperf.contract.text import value_text
 
 _PROVIDERS: Final = {"aws-lc-rs": "aws-lc"}
@@ -27,43 +26,18 @@ def efficiency(report: MeasuredReport) -> list[Efficiency]:
 
     If only another version of the library has the primitive, it is used; the note says so.
     """
-    results, series = report.results, report.series
-    rows = {s.key: s for s in series.rows}
     primitives = {
         s.scenario.variant: s
-        for s in series.rows
+        for s in report.series.rows
         if s.scenario.operation == "primitive" and (s.metric, s.unit) == ("rate", "MiB/s")
     }
-    found = []
-    for table in results.tables:
-        for row in table.rows:
-            key = (row.scenario, row.phase, row.metric, row.statistic, table.unit)
-            name = _primitive(rows[key])
-            ceilings = primitives.get(name)
-            if name is None or ceilings is None:
-                continue
-            for implementation in results.implementations:
-                transfer = rows[key].samples.get(implementation.id)
-                source = _source(implementation, results.implementations, ceilings)
-                if source is None or transfer is None:
-                    continue
-                ceiling = ceilings.samples[source.id]
-                estimate = sample_ratio(
-                    transfer, ceiling, rows[key], replace(series.rules, comparisons=1, floor=1.0)
-                )
-                if estimate is not None:
-                    found.append(
-                        _efficiency(
-                            row.anchor,
-                            row.name,
-                            implementation,
-                            name,
-                            source,
-                            (transfer, ceiling),
-                            estimate,
-                        )
-                    )
-    return found
+    return [
+        found
+        for table in report.results.tables
+        for row, transfer in report.rows(table)
+        if (name := _primitive(transfer)) in primitives
+        for found in _of_row(report, row, transfer, primitives[name])
+    ]
 
 
 def _primitive(transfer: Series) -> str | None:
@@ -74,52 +48,56 @@ def _primitive(transfer: Series) -> str | None:
     return primitive_of_transfer(s) if whole and one_thread else None
 
 
+def _of_row(
+    report: MeasuredReport, row: Row, transfer: Series, primitive: Series
+) -> Iterator[Efficiency]:
+    """The efficiency of each implementation in one row."""
+    rules = replace(report.series.rules, comparisons=1, floor=1.0)
+    shown = report.results.implementations
+    for implementation in shown:
+        rate = transfer.samples.get(implementation.id)
+        source = _source(implementation, shown, primitive)
+        if rate is None or source is None:
+            continue
+        ceiling = primitive.samples[source.id]
+        ratio = sample_ratio(rate, ceiling, transfer, rules)
+        if ratio is None:
+            continue
+        ends = [None if end is None else 100 * end for end in (ratio.low, ratio.high)]
+        percent, low, high = 100 * ratio.value, *ends
+        notes = {
+            f"primitive of {source.label}": source.id != implementation.id,
+            "primitive and transfer measured separately": not ratio.paired,
+            ABOVE: percent > 100,
+        }
+        yield Efficiency(
+            anchor=row.anchor,
+            name=row.name,
+            implementation=implementation.id,
+            primitive=primitive.scenario.variant or "",
+            primitive_of=source.id,
+            rate=value_text(rate.figure, "MiB/s"),
+            ceiling=value_text(ceiling.figure, "MiB/s"),
+            percent=rounded(percent, 6),
+            low=None if low is None else rounded(low, 6),
+            high=None if high is None else rounded(high, 6),
+            text=_text(percent, low, high),
+            note="; ".join(note for note, holds in notes.items() if holds) or None,
+        )
+
+
 def _source(
-    of: ShownImplementation, among: Sequence[ShownImplementation], ceilings: Series
+    of: ShownImplementation, among: Sequence[ShownImplementation], primitive: Series
 ) -> ShownImplementation | None:
     """The implementation whose primitive is the ceiling; None if there is none or several.
 
     It is the implementation itself, or the only one of the library with its cryptography.
     """
-    if of.id in ceilings.samples:
+    if of.id in primitive.samples:
         return of
     library = _PROVIDERS.get(of.provider or "", of.library)
-    others = [i for i in among if i.library == library and i.id in ceilings.samples]
+    others = [i for i in among if i.library == library and i.id in primitive.samples]
     return others[0] if len(others) == 1 else None
-
-
-def _efficiency(
-    anchor: str,
-    name: str,
-    implementation: ShownImplementation,
-    primitive: str,
-    source: ShownImplementation,
-    samples: tuple[Sample, Sample],
-    estimate: RatioEstimate,
-) -> Efficiency:
-    percent = 100 * estimate.value
-    low, high = (None if b is None else 100 * b for b in (estimate.low, estimate.high))
-    notes = []
-    if source.id != implementation.id:
-        notes.append(f"primitive of {source.label}")
-    if not estimate.paired:
-        notes.append("primitive and transfer measured separately")
-    if percent > 100:
-        notes.append("above its ceiling, so the two were not measured in the same way")
-    return Efficiency(
-        anchor=anchor,
-        name=name,
-        implementation=implementation.id,
-        primitive=primitive,
-        primitive_of=source.id,
-        rate=value_text(samples[0].figure, "MiB/s"),
-        ceiling=value_text(samples[1].figure, "MiB/s"),
-        percent=rounded(percent, 6),
-        low=None if low is None else rounded(low, 6),
-        high=None if high is None else rounded(high, 6),
-        text=_text(percent, low, high),
-        note="; ".join(notes) or None,
-    )
 
 
 def _text(percent: float, low: float | None, high: float | None) -> str:

@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 from typing import Final
 
 import numpy as np
 
 from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, rounded
+from tlsperf.analysis.sessions import log_medians
 from tlsperf.analysis.statistics import Floats, hodges_lehmann, normal_quantile
-from tlsperf.contract.layouts import LayoutEffect, signed, span_text
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Row, Table
+from tlsperf.contract.results import LayoutEffect, Row, Table
+from tlsperf.contract.text import span_text
 
 FEWEST_SESSIONS: Final = 3
 """Fewer sessions of a layout than this show no A/A."""
@@ -81,7 +81,6 @@ def _effect(
         same_percent=same,
         beyond=sum(abs(effect) > same for effect in effects),
         text=span_text(effects),
-        median_text=f"{signed(float(np.median(effects)))}%",
         same_text=f"{same:.1f}%",
     )
 
@@ -99,8 +98,9 @@ def _sessions_by_layout(run: MeasuredRun, sample: Sample) -> Mapping[int, Sequen
     """The logarithm of each session's median, by the number of its layout."""
     layouts = {session.number: session.layout for session in run.loaded.run.sessions}
     found: defaultdict[int, list[float]] = defaultdict(list)
-    for (_, number), rounds in sample.sessions.items():
-        found[layouts.get(number, 0)].append(float(np.log(median(rounds))))
+    logs = log_medians(sample.sessions.values())
+    for (_, number), log in zip(sample.sessions, logs, strict=True):
+        found[layouts.get(number, 0)].append(float(log))
     return found
 
 

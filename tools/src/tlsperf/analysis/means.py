@@ -6,12 +6,12 @@ like other samples, so the spread of the ratio contains what the rows of a round
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
-from tlsperf.analysis.series import Key, MeasuredReport, Sample, Series
+from tlsperf.analysis.series import MeasuredReport, Sample
 from tlsperf.analysis.statistics import geometric_means
-from tlsperf.contract.results import GroupMean, Table
+from tlsperf.contract.results import GroupMean
 
 
 def group_means(report: MeasuredReport) -> list[GroupMean]:
@@ -19,45 +19,35 @@ def group_means(report: MeasuredReport) -> list[GroupMean]:
 
     The variances of sessions are moderated over all means of the report.
     """
-    rows = {row.key: row for row in report.series.rows}
     rules = report.series.rules
     groups = []
     for table in report.results.tables:
+        baseline = table.baseline
         for implementation in table.implementations:
-            baseline = table.baseline
             if baseline is None or implementation == baseline:
                 continue
-            members = _members(table, rows, implementation, baseline)
+            members = [
+                row
+                for _, row in report.rows(table)
+                if row.counts_for(implementation) and row.counts_for(baseline)
+            ]
             if len(members) > 1:
                 ours, theirs = (
                     _mean([r.samples[i] for r in members]) for i in (implementation, baseline)
                 )
-                groups.append((table, baseline, implementation, members, ours, theirs))
-    prior = prior_of_ratios(session_logs(group[4], group[5], rules.pairs) for group in groups)
-    found = []
-    for table, baseline, implementation, members, ours, theirs in groups:
-        estimate = sample_ratio(ours, theirs, members[0], rules, prior)
-        if estimate is not None:
-            found.append(
-                GroupMean(
-                    table=table.anchor,
-                    title=table.title,
-                    implementation=implementation,
-                    baseline=baseline,
-                    rows=len(members),
-                    ratio=as_ratio(estimate, members[0].metric),
-                )
-            )
-    return found
-
-
-def _members(table: Table, rows: Mapping[Key, Series], *implementations: str) -> list[Series]:
-    """The rows of a table that count for all these implementations."""
-    keyed = [rows[r.scenario, r.phase, r.metric, r.statistic, table.unit] for r in table.rows]
+                groups.append((table, implementation, baseline, members, ours, theirs))
+    prior = prior_of_ratios(session_logs(ours, theirs, rules.pairs) for *_, ours, theirs in groups)
     return [
-        row
-        for row in keyed
-        if all(i in row.samples and row.samples[i].counts for i in implementations)
+        GroupMean(
+            table=table.anchor,
+            title=table.title,
+            implementation=implementation,
+            baseline=baseline,
+            rows=len(members),
+            ratio=as_ratio(estimate, members[0].metric),
+        )
+        for table, implementation, baseline, members, ours, theirs in groups
+        if (estimate := sample_ratio(ours, theirs, members[0], rules, prior)) is not None
     ]
 
 

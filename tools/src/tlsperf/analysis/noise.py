@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from tlsperf.analysis.conditions import same_host
-from tlsperf.analysis.ratios import as_ratio, paired_rounds_ratio, session_log
-from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, figure, measured, row_names
+from tlsperf.analysis.ratios import as_ratio, logs_by_session, paired_rounds_ratio
+from tlsperf.analysis.series import Key, MeasuredRun, Series, figure, measured, row_names
 from tlsperf.analysis.statistics import RatioEstimate, percentile_95, untested_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Noise, NoiseRow
+from tlsperf.contract.results import Noise, NoiseRow, NoiseSource
 from tlsperf.contract.run import Run
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import load_run, read_runs
@@ -44,6 +44,8 @@ def same_binary_twice(run: MeasuredRun) -> Noise | None:
 
 def duplicate_pairs(run: MeasuredRun) -> list[RoundPairs]:
     """The common rounds of each two implementations that run one binary alike, by row."""
+    if not run.loaded.rounds_are_pairs:
+        return []
     duplicates = [
         (a.id, b.id) for a, b in combinations(run.loaded.run.implementations, 2) if a.runs_as(b)
     ]
@@ -52,7 +54,7 @@ def duplicate_pairs(run: MeasuredRun) -> list[RoundPairs]:
         for one, other in duplicates:
             left, right = (row.samples[i].valid if i in row.samples else {} for i in (one, other))
             common = [key for key in left if key in right]
-            if common and run.loaded.rounds_are_pairs:
+            if common:
                 ours, theirs = ([side[k] for k in common] for side in (left, right))
                 pairs.append(RoundPairs(row, one, ours, theirs))
     return pairs
@@ -62,11 +64,10 @@ def alternate_rounds(run: MeasuredRun) -> Noise | None:
     """Noise from the 1st, 3rd, 5th … round of each implementation against the 2nd, 4th, 6th …"""
     pairs = []
     for row in _rows(run):
-        for implementation, sample in _in_order(run, row):
-            rounds = sample.rounds if sample.has_rounds else []
-            if len(rounds) > 1:
-                half = len(rounds) // 2
-                left, right = rounds[: 2 * half : 2], rounds[1 : 2 * half : 2]
+        for implementation in (i.id for i in run.loaded.run.implementations):
+            sample = row.samples.get(implementation)
+            if sample and sample.has_rounds and len(sample.rounds) > 1:
+                left, right = sample.rounds[:-1:2], sample.rounds[1::2]
                 pairs.append(RoundPairs(row, implementation, left, right))
     return _within(run, "alternate rounds", pairs)
 
@@ -122,19 +123,18 @@ def _programs(run: Run, session: int) -> Mapping[Identifier, str | None]:
     return {of.id: of.binary_sha256 for of in run.implementations}
 
 
-def _between(
-    run: MeasuredRun,
-    source: Literal["another layout", "other sessions"],
-    sessions: Sequence[_Session],
-) -> Noise:
+def _between(run: MeasuredRun, source: NoiseSource, sessions: Sequence[_Session]) -> Noise:
     """Noise from pairs of sessions: medians of one implementation, and ratios of two of them."""
     same_program = source == "other sessions"
     rows = {session.run: {row.key: row for row in _rows(session.run)} for session in sessions}
 
     @cache
-    def log_of(session: _Session, key: Key, one: Identifier, other: Identifier) -> float | None:
-        samples = rows[session.run][key].samples
-        return session_log(samples[one], samples[other], session.run.id, session.number)
+    def logs(
+        of: MeasuredRun, key: Key, one: Identifier, other: Identifier
+    ) -> Mapping[tuple[Identifier, int], float]:
+        samples = rows[of][key].samples
+        pairs = frozenset([of.id] if of.loaded.rounds_are_pairs else [])
+        return logs_by_session(samples[one], samples[other], pairs)
 
     medians: dict[tuple[Key, Identifier], list[float]] = {}
     ratios: list[float] = []
@@ -142,7 +142,6 @@ def _between(
     for a, b in combinations(sessions, 2):
         if run not in (a.run, b.run):
             continue
-        are_pairs = all(of.run.loaded.rounds_are_pairs for of in (a, b))
         reference: dict[Key, Identifier] = {}
         for (key, i), median in a.medians.items():
             there = b.medians.get((key, i))
@@ -151,16 +150,18 @@ def _between(
             medians.setdefault((key, i), []).append(median / there)
             used |= {of.run.id: None for of in (a, b) if of.run is not run}
             against = reference.setdefault(key, i)
-            if are_pairs and against != i:
-                one, other = (log_of(of, key, i, against) for of in (a, b))
-                if one is not None and other is not None:
-                    ratios.append(math.exp(one - other))
+            if against != i:
+                ours, theirs = (
+                    logs(of.run, key, i, against).get((of.run.id, of.number)) for of in (a, b)
+                )
+                if ours is not None and theirs is not None:
+                    ratios.append(math.exp(ours - theirs))
     if not medians:
         statement = f"{source.capitalize()}: not measured, because {_WHY_NOT[source]}."
         return Noise(source=source, run=run.id, comparisons=0, statement=statement, rows=[])
     floor = _percent(ratio for found in medians.values() for ratio in found)
     count = sum(map(len, medians.values()))
-    own_sessions = len(_sessions(run))
+    own_sessions = sum(session.run is run for session in sessions)
     of_ratios = _percent(r ** (1 / math.sqrt(own_sessions)) for r in ratios) if ratios else None
     statement = f"{_WHAT[source]}: 95% of {count} pairs of medians are within {_per_cent(floor)}% of each other"
     if of_ratios is not None:
@@ -282,12 +283,8 @@ def noise_text(run: MeasuredRun, found: Sequence[Noise]) -> str:
         if not noise.rows:
             blocks.append(noise.statement)
             continue
-        lines = [
-            noise.statement,
-            "",
-            "| scenario | implementation | against itself |",
-            "|---|---|---|",
-        ]
+        head = ["| scenario | implementation | against itself |", "|---|---|---|"]
+        lines = [noise.statement, "", *head]
         lines += [f"| {r.name} | {labels[r.implementation]} | {r.ratio.text} |" for r in noise.rows]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
@@ -298,25 +295,14 @@ def _rows(run: MeasuredRun) -> list[Series]:
     return [row for row in run.series if row.statistic == "value" and not row.is_part]
 
 
-def _in_order(run: MeasuredRun, row: Series) -> list[tuple[str, Sample]]:
-    """The samples of a row by implementation, in the order of the run's implementations."""
-    return [
-        (i.id, row.samples[i.id]) for i in run.loaded.run.implementations if i.id in row.samples
-    ]
-
-
-def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise | None:
+def _within(run: MeasuredRun, source: NoiseSource, pairs: Sequence[RoundPairs]) -> Noise | None:
     """Noise of pairs of rounds in a run; verdicts are corrected for their number, as in reports."""
     usable = [p for p in pairs if min(*p.left, *p.right) > 0]
     if not usable:
         return None
     found = [
-        (
-            p.row,
-            p.implementation,
-            paired_rounds_ratio(p.left, p.right, p.row.metric, len(usable)),
-        )
-        for p in usable
+        (of, implementation, paired_rounds_ratio(left, right, of.metric, len(usable)))
+        for of, implementation, left, right in usable
     ]
     floor = _percent(estimate.value for _, _, estimate in found)
     tested = [e.verdict for _, _, e in found if e.verdict != "too few rounds"]
@@ -326,17 +312,15 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
         if tested
         else "too few rounds for a verdict on any of them"
     )
-    return Noise.model_validate(
-        {
-            "source": source,
-            "run": run.id,
-            "floor_percent": floor,
-            "comparisons": len(found),
-            "false_verdicts": false if tested else None,
-            "statement": f"{_WHAT[source]}: 95% of the {len(found)} ratios are within "
-            f"{_per_cent(floor)}% of 1; {called}.",
-            "rows": _noise_rows(run, found),
-        }
+    return Noise(
+        source=source,
+        run=run.id,
+        floor_percent=floor,
+        comparisons=len(found),
+        false_verdicts=false if tested else None,
+        statement=f"{_WHAT[source]}: 95% of the {len(found)} ratios are within "
+        f"{_per_cent(floor)}% of 1; {called}.",
+        rows=_noise_rows(run, found),
     )
 
 

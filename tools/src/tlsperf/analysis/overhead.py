@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import NamedTuple
 
 from tlsperf.analysis.series import MeasuredRun, Series, rounded
 from tlsperf.contract.metrics import METRICS, SCALES, Metric, Unit
 from tlsperf.contract.operations import OPERATIONS
-from tlsperf.contract.record import Identifier, Overhead, Scenario
+from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import HarnessShare, Row, Table
 from tlsperf.contract.text import listed
 from tlsperf.contract.variant import parse_variant
@@ -34,9 +34,10 @@ def overhead_text(run: MeasuredRun) -> str | None:
     if not largest:
         return None
     shares = [f"{_percent(100 * share)}% of {kind}" for kind, share in largest.items()]
+    clock = median(overhead.clock_nanoseconds for overhead in run.loaded.overheads)
     return (
         f"The harness itself, driving a library that does nothing, takes at most {listed(shares)}; "
-        f"{_clock(run.loaded.overheads)}."
+        f"one read of the clock takes {clock:.0f} ns."
     )
 
 
@@ -165,8 +166,3 @@ def _at_most(value: float) -> str:
 
 def _percent(value: float) -> str:
     return f"{value:.2f}" if value < 1 else f"{value:.1f}"
-
-
-def _clock(overheads: Sequence[Overhead]) -> str:
-    clock = median(overhead.clock_nanoseconds for overhead in overheads)
-    return f"one read of the clock takes {clock:.0f} ns"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -84,23 +85,20 @@ def common_rounds(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> 
     return sorted(at for at in left.valid if at.run in pairs and at in right.valid)
 
 
-def session_log(left: Sample, right: Sample, run: Identifier, session: int) -> float | None:
-    """The log ratio of one session; None without common rounds in it."""
-    logs = [
-        math.log(value / right.valid[at])
-        for at, value in left.valid.items()
-        if (at.run, at.session) == (run, session) and at in right.valid
-    ]
-    return hodges_lehmann(np.array(logs)) if logs else None
-
-
 def session_logs(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> Floats:
-    """The log ratio of each session: the Hodges-Lehmann estimate over its rounds."""
-    found: dict[tuple[str, int], list[float]] = {}
+    """The log ratio of each session with common rounds."""
+    return np.array(list(logs_by_session(left, right, pairs).values()))
+
+
+def logs_by_session(
+    left: Sample, right: Sample, pairs: frozenset[Identifier]
+) -> dict[tuple[Identifier, int], float]:
+    """By run and session: the Hodges-Lehmann estimate over its common rounds."""
+    found: dict[tuple[Identifier, int], list[float]] = {}
     for at in common_rounds(left, right, pairs):
         log = math.log(left.valid[at] / right.valid[at])
         found.setdefault((at.run, at.session), []).append(log)
-    return np.array([hodges_lehmann(np.array(logs)) for logs in found.values()])
+    return {session: hodges_lehmann(np.array(logs)) for session, logs in found.items()}
 
 
 def prior_of_ratios(logs: Iterable[Floats]) -> Prior:
@@ -229,6 +227,7 @@ def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
     definition = METRICS[metric]
     head, bracket, interval = ratio.text.partition(" (")
     tail = f"{bracket}{interval}"
+    good = "fast" if definition.words[0] == "faster" else "good"
     match ratio.verdict:
         case "faster" | "slower":
             amount = f" {definition.amount}" if definition.amount else ""
@@ -236,31 +235,39 @@ def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
         case "no difference shown":
             return f"{head} from {other}{tail}"
         case "too few rounds":
-            return (
-                f"{factor_text(ratio.value)} as {_GOOD[definition.words[0]]} {other}, too few "
-                "rounds to test"
-            )
+            return f"{factor_text(ratio.value)} as {good} as {other}, too few rounds to test"
         case _:
-            return f"{head} as {_GOOD[definition.words[0]]} {other}{tail}"
-
-
-_GOOD: Final = {"faster": "fast as", "less": "good as", "fewer": "good as"}
-"""Words for a ratio without a verdict; above 1 is better for every metric."""
+            return f"{head} as {good} as {other}{tail}"
 
 
 def inverted(ratio: Ratio, metric: Metric) -> Ratio:
     """The same comparison with its sides exchanged."""
-    verdict: Verdict = _OPPOSITE.get(ratio.verdict, ratio.verdict)
-    estimate = RatioEstimate(
+    estimate = replace(
+        _estimate(ratio),
         value=1 / ratio.value,
         low=None if ratio.high is None else 1 / ratio.high,
         high=None if ratio.low is None else 1 / ratio.low,
-        verdict=verdict,
+        verdict=_OPPOSITE.get(ratio.verdict, ratio.verdict),
+    )
+    return as_ratio(estimate, metric)
+
+
+def untested(ratio: Ratio, metric: Metric, note: str) -> Ratio:
+    """The same ratio and interval without a verdict; `note` gives the reason."""
+    return as_ratio(_estimate(ratio).untested(note), metric)
+
+
+def _estimate(ratio: Ratio) -> RatioEstimate:
+    """The estimate of a ratio of results.json, which does not have its number of rounds."""
+    return RatioEstimate(
+        value=ratio.value,
+        low=ratio.low,
+        high=ratio.high,
+        verdict=ratio.verdict,
         rounds=0,
         paired=ratio.paired,
         note=ratio.note,
     )
-    return as_ratio(estimate, metric)
 
 
 _OPPOSITE: Final[Mapping[Verdict, Verdict]] = {"faster": "slower", "slower": "faster"}

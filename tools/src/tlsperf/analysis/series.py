@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -21,7 +22,7 @@ from tlsperf.contract.metric import MetricDefinition
 from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit, as_shown
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Results, Row, Table
 from tlsperf.contract.run import Run
 from tlsperf.load.run import LoadedRun
 
@@ -129,6 +130,10 @@ class Series:
         """Whether it is a part of another row: a phase of a handshake, which its total holds."""
         return self.phase != "total" and self.scenario.operation != "memory"
 
+    def counts_for(self, implementation: Identifier) -> bool:
+        """Whether a ratio may use what the implementation did in it."""
+        return implementation in self.samples and self.samples[implementation].counts
+
     @property
     def definition(self) -> MetricDefinition:
         """Of its metric."""
@@ -179,6 +184,10 @@ class ReportSeries:
     rows: tuple[Series, ...]
     rules: Rules
 
+    @cached_property
+    def by_key(self) -> Mapping[Key, Series]:
+        return {row.key: row for row in self.rows}
+
 
 @dataclass(frozen=True, eq=False)
 class MeasuredReport:
@@ -186,6 +195,11 @@ class MeasuredReport:
 
     results: Results
     series: ReportSeries
+
+    def rows(self, table: Table) -> list[tuple[Row, Series]]:
+        """The rows of one of its tables, each with its series."""
+        keys = ((r.scenario, r.phase, r.metric, r.statistic, table.unit) for r in table.rows)
+        return [(row, self.series.by_key[key]) for row, key in zip(table.rows, keys, strict=True)]
 
 
 def measured(loaded: LoadedRun) -> MeasuredRun:

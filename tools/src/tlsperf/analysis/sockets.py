@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tlsperf.analysis.series import MeasuredReport, Sample, Series, rounded
-from tlsperf.contract.record import Scenario
-from tlsperf.contract.sockets import SocketShares
+from tlsperf.analysis.series import MeasuredReport, rounded
+from tlsperf.contract.record import Identifier, Scenario
+from tlsperf.contract.results import Row, SocketShares
 from tlsperf.contract.text import value_text
 from tlsperf.contract.variant import parse_variant
 
@@ -25,26 +25,23 @@ def socket_shares(report: MeasuredReport) -> list[SocketShares]:
 
     A server whose handshake in memory was not measured by the same implementation has none.
     """
-    results, rows = report.results, {row.key: row for row in report.series.rows}
+    rows = report.series.by_key
     found = []
-    for table in results.tables:
-        for row in table.rows:
-            whole = rows[row.scenario, row.phase, row.metric, row.statistic, table.unit]
-            if not whole.definition.of_process or whole.is_part or row.scenario.side != "server":
-                continue
-            if (
-                row.scenario.variant == "nagle"
-            ):  # its processes wait, so that ticks seldom find them
-                continue
-            kernel = rows.get((row.scenario, "system", row.metric, row.statistic, table.unit))
-            memory = rows.get((_in_memory(row.scenario), "total", "rate", "value", "handshakes/s"))
-            if kernel is None or memory is None:
-                continue
-            for implementation in results.implementations:
-                samples = [_counting(of, implementation.id) for of in (whole, kernel, memory)]
-                known = [sample.figure for sample in samples if sample is not None]
-                if len(known) == len(samples):
-                    found.append(_shares(row.anchor, row.name, implementation.id, *known))
+    for row, whole in (of for table in report.results.tables for of in report.rows(table)):
+        s = whole.scenario
+        if not whole.definition.of_process or whole.is_part or s.side != "server":
+            continue
+        if s.variant == "nagle":  # its processes wait, so that ticks seldom find them
+            continue
+        kernel = rows.get((s, "system", whole.metric, whole.statistic, whole.unit))
+        memory = rows.get((_in_memory(s), "total", "rate", "value", "handshakes/s"))
+        if kernel is None or memory is None:
+            continue
+        for implementation in report.results.implementations:
+            of_all = (whole, kernel, memory)
+            if all(series.counts_for(implementation.id) for series in of_all):
+                figures = (series.samples[implementation.id].figure for series in of_all)
+                found.append(_shares(row, implementation.id, *figures))
     return found
 
 
@@ -56,20 +53,15 @@ def _in_memory(scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"operation": "handshake", "variant": variant})
 
 
-def _counting(row: Series, implementation: str) -> Sample | None:
-    sample = row.samples.get(implementation)
-    return sample if sample is not None and sample.counts else None
-
-
 def _shares(
-    anchor: str, name: str, implementation: str, whole: float, kernel: float, rate: float
+    row: Row, implementation: Identifier, whole: float, kernel: float, rate: float
 ) -> SocketShares:
     library = 1e6 / rate
     parts = [100 * part / whole for part in (library, kernel, whole - library - kernel)]
     texts = [f"{round(part)}%".replace("-", "−") for part in parts]
     return SocketShares(
-        anchor=anchor,
-        name=name,
+        anchor=row.anchor,
+        name=row.name,
         implementation=implementation,
         connection=value_text(whole, "µs"),
         handshake=value_text(library, "µs"),

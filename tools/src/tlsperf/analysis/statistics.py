@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.metric import Better
 from tlsperf.contract.results import Verdict
 from tlsperf.contract.text import counted, share
@@ -64,6 +65,11 @@ class Summary:
     best: float
     outliers: tuple[int, ...]
     """Positions of the rounds that are more than 14.8 median absolute deviations off."""
+
+    def by(self, estimator: Estimator) -> float:
+        """The figure that stands for the series."""
+        of = {"median": self.median, "upper-median": self.upper_median, "best": self.best}
+        return of[estimator]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +119,8 @@ def summary(values: ArrayLike, better: Better = "higher") -> Summary:
     )
 
 
-def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
-    """Rounds that a median interval within ±`precision` needs; None without an interval now.
+def required_rounds(of: Summary) -> int | None:
+    """Rounds that a median interval within ±`PRECISION` needs; None without an interval now.
 
     The width of an order-statistic interval falls with the square root of the number of rounds. So
     this is the present number times the square of the factor by which the interval is too wide.
@@ -122,9 +128,9 @@ def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
     if of.low is None or of.high is None or of.median == 0:
         return None
     half_width = max(of.high - of.median, of.median - of.low) / of.median
-    if half_width <= precision:
+    if half_width <= PRECISION:
         return of.count
-    return max(of.count + 1, math.ceil(of.count * (half_width / precision) ** 2))
+    return max(of.count + 1, math.ceil(of.count * (half_width / PRECISION) ** 2))
 
 
 def stability_warnings(figures: Sequence[Summary]) -> list[str]:
@@ -177,22 +183,17 @@ def paired_ratio(
 ) -> RatioEstimate:
     """Left over right within one run: element i of both is the same round.
 
-    A round that is missing on a side is NaN and is ignored. An effect of a round on both sides
-    cancels in its log ratio. The estimate is the Hodges-Lehmann median of the Walsh averages; its
-    interval is the inversion of Wilcoxon's signed-rank test, exact at any count (Hollander, Wolfe
-    and Chicken, Nonparametric Statistical Methods, 3.2-3.3). `spread` is the standard deviation of
-    the log ratio between sessions, which one session cannot show: its quantile is added to the
-    interval in squares.
+    An effect of a round on both sides cancels in its log ratio. The estimate is the Hodges-Lehmann
+    median of the Walsh averages; its interval is the inversion of Wilcoxon's signed-rank test,
+    exact at any count (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2-3.3).
+    `spread` is the standard deviation of the log ratio between sessions, which one session cannot
+    show: its quantile is added to the interval in squares.
     """
-    ours, theirs = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    if ours.shape != theirs.shape:
-        raise ValueError(f"paired series of {ours.shape} and {theirs.shape} rounds")
-    both = ~(np.isnan(ours) | np.isnan(theirs))
-    if not both.any():
-        raise ValueError("no round is on both sides: such series are compared unpaired")
-    logs = _logs(ours[both]) - _logs(theirs[both])
-    rounds = len(logs)
-    shifts = _walsh_averages(logs)
+    ours, theirs = _logs(_series(left)), _logs(_series(right))
+    rounds = len(ours)
+    if rounds != len(theirs):
+        raise ValueError(f"paired series of {rounds} and {len(theirs)} rounds")
+    shifts = _walsh_averages(ours - theirs)
     return _estimate(
         shifts if better == "higher" else -shifts[::-1],
         rank=_signed_rank(rounds, comparisons),

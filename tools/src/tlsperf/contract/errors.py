@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
+MOST_FOUND: Final = 200
+"""A message shows at most this many characters of what was found: a line may have thousands."""
 MOST_NAMES: Final = 24
 """A message with more known names than this lists only the similar ones."""
 
@@ -27,10 +29,10 @@ class FormatError(UserError):
     def __init__(self, file: str, line: int | None, found: str, expected: str) -> None:
         self.file = file
         self.line = line
-        self.found = found
+        self.found = found if len(found) <= MOST_FOUND else f"{found[:MOST_FOUND]}…"
         self.expected = expected
         place = file if line is None else f"{file}:{line}"
-        super().__init__(f"{place}: found {found}, expected {expected}")
+        super().__init__(f"{place}: found {self.found}, expected {expected}")
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:

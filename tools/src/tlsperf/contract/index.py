@@ -10,7 +10,7 @@ from pydantic import Field
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase
-from tlsperf.contract.results import Caveat, Chart, ReportReference, StoredFile
+from tlsperf.contract.results import Caveat, Chart, ReportReference, RowReference, StoredFile
 from tlsperf.contract.run import HostFacts
 
 
@@ -41,11 +41,9 @@ class TrendMark(Model):
     gap: bool
 
 
-class TrendRow(Model):
+class TrendRow(RowReference):
     """The figures of one scenario over time."""
 
-    anchor: Identifier
-    name: str
     table: str
     unit: Unit
     chart: Chart
@@ -80,11 +78,9 @@ class MeasuredVersion(Model):
     host: str
 
 
-class Standing(Model):
+class Standing(RowReference):
     """A row in which a library is best or tied, with the libraries it is compared with."""
 
-    anchor: Identifier
-    name: str
     figure: str
     other: str = Field(description="the next library, or those that it is tied with")
 

@@ -22,16 +22,14 @@ class MetricDefinition:
     noun: str
     """As titles name it: memory allocated."""
     units: Mapping[str, tuple[str, ...]]
-    """Units that an observation may have, by operation."""
-    better: Better
-    words: tuple[str, str]
-    """For a better and for a worse value, in ratios: faster, slower."""
+    """Units that an observation may have, by operation; an absent operation has none."""
     order: int
     """Place of its tables among those of other metrics."""
+    better: Better = "lower"
+    words: tuple[str, str] = ("fewer", "more")
+    """For a better and for a worse value, in ratios: faster, slower."""
     tables: Literal["kind", "operation"] = "operation"
     """Whether a kind of handshake (full, resumed) has a table of its own, or an operation."""
-    verb: str = "is"
-    """In sentences, before `words`: it is 1.30x faster, it takes 1.30x less memory."""
     amount: str = ""
     """In sentences, after `words`: memory, instructions."""
     primary: bool = False

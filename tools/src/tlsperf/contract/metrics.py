@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
-from tlsperf.contract.captions import ALLOCATOR, CALLS, ENCRYPTED, LOCKS, TIMING, WIRE
 from tlsperf.contract.metric import ANY, PAGES, MetricDefinition
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
@@ -17,7 +16,7 @@ _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connectio
 
 def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
     """The units of what is counted in handshakes and transfers."""
-    return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",), ANY: ()}
+    return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",)}
 
 
 _COUNTED_WITHIN: Final = 1.005
@@ -25,18 +24,25 @@ _COUNTED_WITHIN: Final = 1.005
 
 
 def _of_handshake(unit: str) -> Mapping[str, tuple[str, ...]]:
-    return {"handshake": (unit,), ANY: ()}
+    return {"handshake": (unit,)}
 
 
-_CALL_SIZE: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("handshake", "transfer"), ("bytes",)),
-    ANY: (),
-}
+_CALL_SIZE: Final = dict.fromkeys(("handshake", "transfer"), ("bytes",))
 
-_OF_CONNECTION_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
-    "connection": ("calls/connection",),
-    ANY: (),
-}
+_OF_CONNECTION_CALLS: Final = {"connection": ("calls/connection",)}
+
+# Sentences that captions of several metrics share.
+_ALLOCATOR: Final = "{} in an operation; for a set-up, with its first handshake (glibc's mtrace)"
+_LOCKS: Final = (
+    "A count on one thread does not show contention. rustls has no such figure: the locks "
+    "of Rust's standard library are locked instructions"
+)
+_WIRE: Final = "The harness' own transport records what is sent"
+_CALLS: Final = (
+    "The transport is memory: a read finds a whole flight, and a write accepts all bytes. After "
+    "the handshake, one byte is sent in each direction (data)"
+)
+_TIMING: Final = "How many reads find nothing depends on when bytes arrive"
 
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
@@ -62,7 +68,6 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "duration": MetricDefinition(
         noun="duration",
         units={ANY: ("µs",)},
-        better="lower",
         words=("faster", "slower"),
         order=20,
         tables="kind",
@@ -71,10 +76,8 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     ),
     "processor-time": MetricDefinition(
         noun="processor time",
-        units={"connection": ("µs",), ANY: ()},
-        better="lower",
+        units={"connection": ("µs",)},
         words=("less", "more"),
-        verb="takes",
         amount="processor time",
         order=10,
         of_process=True,
@@ -85,16 +88,13 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "stall": MetricDefinition(
         noun="longest call",
         units=_of_handshake("µs"),
-        better="lower",
         words=("shorter", "longer"),
         order=21,
     ),
     "allocated": MetricDefinition(
         noun="memory allocated",
         units=_MEMORY,
-        better="lower",
         words=("less", "more"),
-        verb="takes",
         amount="memory",
         order=60,
         whole=True,
@@ -105,9 +105,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "resident": MetricDefinition(
         noun="resident memory",
         units=_MEMORY,
-        better="lower",
         words=("less", "more"),
-        verb="takes",
         amount="memory",
         order=60,
         whole=True,
@@ -117,9 +115,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "peak-resident": MetricDefinition(
         noun="peak resident memory",
         units=_MEMORY,
-        better="lower",
         words=("less", "more"),
-        verb="takes",
         amount="memory",
         order=60,
         whole=True,
@@ -136,9 +132,6 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
             "quic-packet": (),
             ANY: ("instructions/operation",),
         },
-        better="lower",
-        words=("fewer", "more"),
-        verb="takes",
         amount="instructions",
         order=50,
         whole=True,
@@ -152,102 +145,80 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "allocations": MetricDefinition(
         noun="allocations",
         units={"set-up": ("allocations",), **_per("allocations")},
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="allocations",
         order=61,
         whole_in=("set-up",),
         same_within=_COUNTED_WITHIN,
-        caption=ALLOCATOR.format("Calls that allocate"),
+        caption=_ALLOCATOR.format("Calls that allocate"),
         caution="An allocation is not a time",
     ),
     "allocated-in-all": MetricDefinition(
         noun="memory allocated in all",
         units={"set-up": ("bytes",), **_per("bytes")},
-        better="lower",
         words=("less", "more"),
-        verb="takes",
         amount="memory",
         order=62,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
-        caption=ALLOCATOR.format("Bytes that were allocated, also those that were freed"),
+        caption=_ALLOCATOR.format("Bytes that were allocated, also those that were freed"),
         caution="An allocation is not a time",
     ),
     "peak-allocated": MetricDefinition(
         noun="peak memory allocated",
-        units={**dict.fromkeys(("set-up", "handshake", "transfer"), ("bytes",)), ANY: ()},
-        better="lower",
+        units=dict.fromkeys(("set-up", "handshake", "transfer"), ("bytes",)),
         words=("less", "more"),
-        verb="takes",
         amount="memory",
         order=63,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
-        caption=ALLOCATOR.format("Most bytes that were allocated at once"),
+        caption=_ALLOCATOR.format("Most bytes that were allocated at once"),
         caution="An allocation is not a time",
     ),
     "frees": MetricDefinition(
         noun="frees",
         units=_per("frees"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="frees",
         order=64,
         supporting=True,
         same_within=_COUNTED_WITHIN,
-        caption=ALLOCATOR.format("Calls that free memory"),
+        caption=_ALLOCATOR.format("Calls that free memory"),
         caution="A connection is freed after the calls that are counted",
     ),
     "mutex-locks": MetricDefinition(
         noun="mutex locks",
         units=_per("locks"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="takes",
         amount="mutex locks",
         order=65,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Calls that lock a mutex of pthread, on one thread beside an idle one",
-        caution=LOCKS,
+        caution=_LOCKS,
     ),
     "read-locks": MetricDefinition(
         noun="read locks",
         units=_per("locks"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="takes",
         amount="read locks",
         order=66,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Calls that lock a rwlock of pthread for reading, on one thread beside an idle one",
-        caution=LOCKS,
+        caution=_LOCKS,
     ),
     "write-locks": MetricDefinition(
         noun="write locks",
         units=_per("locks"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="takes",
         amount="write locks",
         order=67,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Calls that lock a rwlock of pthread for writing, on one thread beside an idle one",
-        caution=LOCKS,
+        caution=_LOCKS,
     ),
     "locked-instructions": MetricDefinition(
         noun="locked instructions",
         units=_per("locked instructions"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="takes",
         amount="locked instructions",
         order=68,
         same_within=_COUNTED_WITHIN,
@@ -258,9 +229,6 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "kernel-calls": MetricDefinition(
         noun="calls into the kernel",
         units=_per("calls"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="calls into the kernel",
         order=69,
         supporting=True,
@@ -271,78 +239,60 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     "system-calls": MetricDefinition(
         noun="system calls",
         units=_OF_CONNECTION_CALLS,
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="system calls",
         order=85,
         same_within=_COUNTED_WITHIN,
         caption="System calls of a process for each connection over a socket, recorded by strace "
         "({counter}), with those of the harness, such as epoll_wait and accept",
-        caution=TIMING,
+        caution=_TIMING,
     ),
     "socket-calls": MetricDefinition(
         noun="reads and writes of a socket",
         units=_OF_CONNECTION_CALLS,
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="reads and writes",
         order=86,
         same_within=_COUNTED_WITHIN,
         caption="Reads and writes of the socket by a library for each connection, recorded by "
         "strace ({counter}), with reads that find nothing",
-        caution=TIMING,
+        caution=_TIMING,
     ),
     "wire-bytes": MetricDefinition(
         noun="bytes on the wire",
         units=_of_handshake("bytes/handshake"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="sends",
         amount="bytes",
         order=70,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that a side sends; an ECDSA signature varies in length",
-        caution=WIRE,
+        caution=_WIRE,
         price="flight",
     ),
     "wire-records": MetricDefinition(
         noun="TLS records",
         units=_per("records"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="sends",
         amount="records",
         order=71,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="TLS records that a side sends",
-        caution=WIRE,
+        caution=_WIRE,
     ),
     "wire-messages": MetricDefinition(
         noun="visible handshake messages",
         units=_of_handshake("messages/handshake"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="sends",
         amount="messages",
         order=72,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Handshake messages that a side sends before it encrypts",
-        caution=ENCRYPTED,
+        caution="Encrypted: messages of TLS 1.3 after the hellos, and a Finished of TLS 1.2",
     ),
     "wire-segments": MetricDefinition(
         noun="TCP segments",
         units=_of_handshake("segments/handshake"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="sends",
         amount="segments",
         order=73,
         whole=True,
@@ -350,85 +300,67 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="TCP segments of 1,460 bytes that the flights of a side fill; 10 fit an "
         "initial window (RFC 6928)",
-        caution=WIRE,
+        caution=_WIRE,
         price="segments",
     ),
     "key-share": MetricDefinition(
         noun="key share",
         units=_of_handshake("bytes"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="sends",
         amount="bytes",
         order=74,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes of the key shares in the hello of a side",
-        caution=WIRE,
+        caution=_WIRE,
     ),
     "round-trips": MetricDefinition(
         noun="round trips",
         units=_of_handshake("round trips"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="waits",
         amount="round trips",
         order=75,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Round trips from the first byte of the client until the library of a side "
         "reports a complete handshake, and may send data",
-        caution=WIRE,
+        caution=_WIRE,
     ),
     "wire-overhead": MetricDefinition(
         noun="bytes beside the data",
-        units={"transfer": ("bytes/MiB",), ANY: ()},
-        better="lower",
-        words=("fewer", "more"),
-        verb="sends",
+        units={"transfer": ("bytes/MiB",)},
         amount="bytes beside the data",
         order=76,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that are sent for a MiB of data, without the data",
-        caution=WIRE,
+        caution=_WIRE,
     ),
     "transport-reads": MetricDefinition(
         noun="reads",
         units=_per("reads"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="reads",
         order=77,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Reads that a library makes on its transport, also those that find nothing",
-        caution=CALLS,
+        caution=_CALLS,
     ),
     "transport-writes": MetricDefinition(
         noun="writes",
         units=_per("writes"),
-        better="lower",
-        words=("fewer", "more"),
-        verb="makes",
         amount="writes",
         order=78,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Writes that a library makes on its transport",
-        caution=CALLS,
+        caution=_CALLS,
     ),
     "read-size": MetricDefinition(
         noun="bytes of a read",
         units=_CALL_SIZE,
-        better="lower",
-        words=("fewer", "more"),
-        verb="asks for",
         amount="bytes",
         order=79,
         whole=True,
@@ -436,21 +368,18 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="Bytes that a library asks for in one read: the median, the smallest and the "
         "largest",
-        caution=CALLS,
+        caution=_CALLS,
     ),
     "write-size": MetricDefinition(
         noun="bytes of a write",
         units=_CALL_SIZE,
-        better="lower",
-        words=("fewer", "more"),
-        verb="writes",
         amount="bytes",
         order=80,
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that a library sends in one write: the median, the smallest and the largest",
-        caution=CALLS,
+        caution=_CALLS,
     ),
 }
 """By id, in the order of the schema."""

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from tlsperf.contract.metrics import Unit
 from tlsperf.contract.record import Identifier, Model, Url
-from tlsperf.contract.results import Chart
+from tlsperf.contract.results import Chart, RowReference
 from tlsperf.contract.run import HostFacts, LibraryId
 
 
@@ -56,21 +56,17 @@ class NightFigure(Model):
     value: float | None = None
 
 
-class NightScenario(Model):
+class NightScenario(RowReference):
     """One scenario through all nights."""
 
-    anchor: Identifier
-    name: str
     unit: Unit
     chart: Chart
     figures: list[NightFigure] = Field(description="one for each night")
 
 
-class FoundStep(Model):
+class FoundStep(RowReference):
     """A step in one scenario, as readers see it."""
 
-    anchor: Identifier
-    name: str
     unit: Unit
     before: str
     after: str

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Literal, Self
+from typing import Final, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from tlsperf.contract.agreement import agrees
-from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
-from tlsperf.contract.sockets import SocketShares
-from tlsperf.contract.verdict import Verdict as Verdict
+
+Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
 
 IntervalSource = Literal["sessions", "host", "default"]
 """Where the spread between sessions comes from: this run, data about the host, or the default."""
@@ -109,11 +108,22 @@ class Cell(Model):
         return self
 
 
-class Row(Model):
-    """One scenario, or one phase of it, for all implementations."""
+class RowReference(Model):
+    """A row of a table of the same report."""
 
     anchor: Identifier
     name: str
+
+
+class OfRow(RowReference):
+    """Something of one implementation in a row."""
+
+    implementation: Identifier
+
+
+class Row(RowReference):
+    """One scenario, or one phase of it, for all implementations."""
+
     scenario: Scenario
     phase: Phase = "total"
     metric: Metric = "rate"
@@ -124,16 +134,31 @@ class Row(Model):
     cells: list[Cell]
 
 
-class HarnessShare(Model):
+class HarnessShare(OfRow):
     """Share of a transfer's time that the harness and its transport take, in per cent."""
 
-    anchor: Identifier = Field(description="the transfer's row")
-    name: str
-    implementation: Identifier
     clock_percent: float = Field(description="reading the clock")
     calls_percent: float = Field(description="calls and bookkeeping of the driver")
     copies_percent: float = Field(description="framing and copying to or from the transport")
     text: str = Field(description="copies, calls and clock as readers see them: 21.3 + 0.16 + 0.20")
+
+
+LayoutKind = Literal["shifted", "shuffled", "shared"]
+LAYOUT_KINDS: Final[tuple[LayoutKind, ...]] = get_args(LayoutKind)
+"""The kinds in the order in which pages show them."""
+
+
+class LayoutEffect(OfRow):
+    """Change of one row's rate by the layout of one program, against the linker's own order."""
+
+    kind: LayoutKind = Field(description="how the layouts differ")
+    percents: list[float] = Field(description="of each layout against the own order, ascending")
+    same_percent: float = Field(
+        ge=0, description="A/A: 95% of equal layouts are within, by the sessions of each"
+    )
+    beyond: int = Field(ge=0, description="layouts that differ from the own order by more than A/A")
+    text: str = Field(description="lowest to highest as readers see them: −9.6 to +0.4%")
+    same_text: str
 
 
 class Table(Model):
@@ -243,11 +268,9 @@ class ShownImplementation(Implementation):
     host: Identifier | None = Field(None, description="its host; absent: the report has only one")
 
 
-class Change(Model):
+class Change(RowReference):
     """The change of one row of one library: now over before."""
 
-    anchor: Identifier = Field(description="anchor of the row in this report")
-    name: str
     unit: Unit
     before: str = Field(description="the value as readers see it")
     after: str
@@ -291,19 +314,19 @@ class Changes(Model):
     new: list[str] = Field([], description="implementations and rows of this report alone")
 
 
-class NoiseRow(Model):
+class NoiseRow(OfRow):
     """One implementation compared with itself in one row: the distance from 1 is noise."""
 
-    anchor: Identifier
-    name: str
-    implementation: Identifier
     ratio: Ratio
+
+
+NoiseSource = Literal["same binary twice", "alternate rounds", "another layout", "other sessions"]
 
 
 class Noise(Model):
     """How far two measurements of the same thing differ; smaller differences show nothing."""
 
-    source: Literal["same binary twice", "alternate rounds", "another layout", "other sessions"]
+    source: NoiseSource
     run: Identifier
     others: list[Identifier] = Field([], description="the other runs, if it is from history")
     floor_percent: float | None = Field(
@@ -320,12 +343,9 @@ class Noise(Model):
     rows: list[NoiseRow]
 
 
-class Efficiency(Model):
+class Efficiency(OfRow):
     """The speed of a transfer as a percentage of the speed of its AEAD alone."""
 
-    anchor: Identifier = Field(description="the transfer's row")
-    name: str
-    implementation: Identifier
     primitive: str = Field(description="aes-256-gcm-seal-16384")
     primitive_of: Identifier = Field(description="implementation whose primitive was measured")
     rate: str = Field(description="MiB/s as readers see it")
@@ -343,6 +363,23 @@ class Efficiency(Model):
         if not agrees(self.text, *expected, stored=5e-6):
             raise ValueError(f"a text of {self.percent:g}%, not {self.text!r}")
         return self
+
+
+class SocketShares(OfRow):
+    """The parts of a server's processor time for one connection, as percentages."""
+
+    connection: str = Field(description="processor time of a connection, in µs as readers see it")
+    handshake: str = Field(description="the same handshake in memory, in µs")
+    library_percent: float = Field(ge=0, description="the handshake in memory")
+    kernel_percent: float = Field(ge=0, description="time in the kernel")
+    rest_percent: float = Field(
+        description="the rest of the time in the process; below 0 if the handshake in memory took "
+        "longer than all of it"
+    )
+    library: str = Field(description="61%")
+    kernel: str
+    rest: str
+    note: str | None = None
 
 
 class Comparison(Model):
@@ -398,13 +435,6 @@ class Caveat(Model):
     mark: str | None = Field(None, description="a word for trends, in which it is marked")
     gap: bool = Field(False, description="figures before and after are not comparable")
     sources: list[CaveatSource] = Field(min_length=1)
-
-
-class RowReference(Model):
-    """A row of a table of the same report."""
-
-    anchor: Identifier
-    name: str
 
 
 class ShownCaveat(Model):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from tlsperf.contract.libraries import COLOURS, NAMES, OTHER
@@ -46,6 +46,16 @@ def interval_text(low: float, high: float, value: float, unit: Unit) -> str:
     return f"{value_text(low, unit, value)} to {value_text(high, unit, value)}"
 
 
+def span_text(percents: Sequence[float]) -> str:
+    """The lowest to the highest of some percents, as readers see them: −9.6 to +0.4%."""
+    return f"{signed(min(percents))} to {signed(max(percents))}%"
+
+
+def signed(percent: float) -> str:
+    """With a sign that is as wide as the other."""
+    return f"{percent:+.1f}".replace("-", "−")
+
+
 def counted(number: int, noun: str) -> str:
     """A number and its noun: 1 file, 2 files."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -68,6 +78,15 @@ def markdown(text: str) -> str:
     shortcodes before it parses Markdown, so a brace is written as an entity.
     """
     return "".join(_ESCAPED.get(character, character) for character in " ".join(text.split()))
+
+
+def markdown_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()
+) -> str:
+    """A table of such texts; columns with the heads `right` are right-aligned."""
+    head, *lines = (f"| {' | '.join(map(markdown, cells))} |\n" for cells in (heads, *rows))
+    rule = "|".join("--:" if name in right else "---" for name in heads)
+    return f"{head}|{rule}|\n{''.join(lines)}"
 
 
 _ESCAPED: Final = {

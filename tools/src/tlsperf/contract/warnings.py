@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, Literal
 
 WarningCode = Literal[
@@ -21,6 +20,7 @@ WarningCode = Literal[
     "incomplete",
     "interrupted",
     "invalid",
+    "left-out",
     "method",
     "missing-figure",
     "missing-scenario",
@@ -33,35 +33,18 @@ WarningCode = Literal[
     "withdrawn",
 ]
 
-Weight = Literal["figures", "host"]
-"""Where a report shows a warning: at its top, before the figures, or under System configuration
-with the other facts of the host.
+ABOUT_HOST: Final[frozenset[WarningCode]] = frozenset(
+    {
+        "container",
+        "disk-full",
+        "disturbed-rounds-excluded",
+        "failed-check",
+        "interrupted",
+        "stepped-clock",
+        "unreadable-sensor",
+        "virtual-machine",
+    }
+)
+"""These stand under System configuration, with the other facts of the host; all others at the top
+of a report, before the figures.
 """
-
-WEIGHTS: Final[Mapping[WarningCode, Weight]] = {
-    "changed-host": "figures",
-    "common-cause": "figures",
-    "container": "host",
-    "disk-full": "host",
-    "disturbed-rounds-counted": "figures",
-    "disturbed-rounds-excluded": "host",
-    "failed-blocks": "figures",
-    "failed-build": "figures",
-    "failed-check": "host",
-    "host": "figures",
-    "imprecise": "figures",
-    "incomparable": "figures",
-    "incomplete": "figures",
-    "interrupted": "host",
-    "invalid": "figures",
-    "method": "figures",
-    "missing-figure": "figures",
-    "missing-scenario": "figures",
-    "scenario": "figures",
-    "stepped-clock": "host",
-    "too-few-rounds": "figures",
-    "unreadable-sensor": "host",
-    "unstable": "figures",
-    "virtual-machine": "host",
-    "withdrawn": "figures",
-}

@@ -24,7 +24,7 @@ def parse_json(text: str, file: str, first_line: int = 1) -> Any:
         line = first_line + line_of(text, error.name) - 1
         raise FormatError(file, line, error.found, "JSON with each key once") from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(file, first_line, str(error)[:100], "JSON") from None
+        raise FormatError(file, first_line, str(error), "JSON") from None
 
 
 def line_of(text: str, name: str) -> int:

@@ -185,7 +185,7 @@ def foreign_primitive(source: RawInput, line: int, printed: str) -> Scenario:
     name = re.sub(r"[^A-Za-z0-9._]+", "-", printed.replace("+", "-and-")).strip("-._")
     if not name or len(name) > MOST_IN_NAME:
         expected = f"a name of 1 to {MOST_IN_NAME} letters, digits and . _ -"
-        raise FormatError(source.name, line, repr(printed[:200]), expected)
+        raise FormatError(source.name, line, repr(printed), expected)
     with scenario_errors(source.name, line):
         return Scenario(operation="primitive", variant=name)
 

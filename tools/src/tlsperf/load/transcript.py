@@ -261,7 +261,7 @@ def _read_line(tool: Grammar, number: int, line: str, last: bool) -> None:
     else:
         known = ", ".join(tool.words)
         raise tool.fail(
-            number, repr(line[:200]), f"a line of the tool ({known}), a command, or make's output"
+            number, repr(line), f"a line of the tool ({known}), a command, or make's output"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +10,10 @@ from typing import NamedTuple
 from tlsperf.analysis.conditions import hosts_of
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
+from tlsperf.contract.claim import Claim
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Noise, Results
-from tlsperf.contract.run import Report
+from tlsperf.contract.run import Host, Report, Run
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import known_notes
@@ -64,21 +65,14 @@ def assembler(
 
     @cache
     def noise_of(report_id: Identifier) -> list[Noise]:
-        return report_noise(by_id[report_id], runs, run_of)
+        return report_noise(by_id[report_id].runs, runs, run_of)
 
     @cache
     def report_of(report_id: Identifier) -> MeasuredReport:
         report = by_id[report_id]
         measured_runs = [run_of(run) for run in report.runs]
-        counted = {run.id for run in measured_runs if run.loaded.run.counter}
-        times, counts = (
-            verdict_floor(n for n in noise_of(report_id) if (n.run in counted) is of_counts)
-            for of_counts in (False, True)
-        )
-        known = hosts_of(measured_runs[0].loaded.run, hosts, runs)
-        return measured_report(
-            report, measured_runs, known, times, claims.get(report_id, ()), counts
-        )
+        own = claims.get(report_id, ())
+        return with_floors(report, measured_runs, noise_of(report_id), hosts, runs, own)
 
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results
@@ -110,6 +104,27 @@ def assembler(
         )
 
     return assemble
+
+
+def with_floors(
+    report: Report,
+    of: Sequence[MeasuredRun],
+    noise: Sequence[Noise],
+    hosts: Mapping[Identifier, Host],
+    runs: Mapping[Identifier, Run],
+    claims: Sequence[Claim] = (),
+) -> MeasuredReport:
+    """The tables of a report, in which no difference below the noise of its runs has a verdict.
+
+    `hosts` and `runs` are all that are known.
+    """
+    counted = {run.id for run in of if run.loaded.run.counter}
+    times, counts = (
+        verdict_floor(n for n in noise if (n.run in counted) is of_counts)
+        for of_counts in (False, True)
+    )
+    known = hosts_of(of[0].loaded.run, hosts, runs)
+    return measured_report(report, of, known, times, claims, counts)
 
 
 def results_of(root: Path, report: Identifier) -> Results:

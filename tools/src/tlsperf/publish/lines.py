@@ -1,21 +1,41 @@
-"""The output of `tlsperf show`, with the same texts for a terminal and as Markdown."""
+"""The output of `tlsperf show` and `compare`, with the same texts for a terminal and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from tlsperf.contract.results import Cell, Results, ShownImplementation, Table
-from tlsperf.contract.text import counted, host_label, markdown
-
-INTERVAL: Final = "95% interval"
+from tlsperf.contract.results import Cell, Results, Table
+from tlsperf.contract.text import counted, host_label, markdown, markdown_table
 
 
 class Line(NamedTuple):
+    """A figure of a table: `row` and `label` say of what, `remark` has its ratio and notes."""
+
     row: str
     label: str
     cell: Cell
     remark: str
+
+
+class ShownTable(NamedTuple):
+    """A table as lines of text, with the label of its baseline."""
+
+    table: Table
+    baseline: str | None
+    lines: list[Line]
+    caption: str
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads of the columns with figures: the figure, and its interval if there are any."""
+        has_rounds = any((line.cell.count or 0) > 1 for line in self.lines)
+        figure = "median" if has_rounds else "figure"
+        return [figure, "95% interval"] if self.has_intervals else [figure]
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(line.cell.interval for line in self.lines)
 
 
 def heading(results: Results) -> list[str]:
@@ -27,37 +47,44 @@ def heading(results: Results) -> list[str]:
     return [*lines, *map(host_label, results.hosts)]
 
 
-def shown_tables(results: Results) -> Iterator[tuple[Table, str | None, list[Line]]]:
-    """Each table except those by phase, with the label of its baseline and its figures."""
-    labels = _labels(results.implementations)
+def warned(results: Results) -> list[str]:
+    """The messages of its warnings, each once: two runs may have the same."""
+    return list(dict.fromkeys(warning.message for warning in results.warnings))
+
+
+def shown_tables(results: Results) -> Iterator[ShownTable]:
+    """Each table except those by phase."""
+    labels = {implementation.id: implementation.label for implementation in results.implementations}
     for table in results.tables:
         if not table.by_phase:
+            note = ratio_note(table)
             lines = [
-                Line(row.name, labels[cell.implementation], cell, _remark(cell, table.baseline))
+                Line(row.name, labels[cell.implementation], cell, _remark(cell, table, note))
                 for row in table.rows
                 for cell in row.cells
             ]
-            yield table, labels[table.baseline] if table.baseline else None, lines
+            baseline = labels[table.baseline] if table.baseline else None
+            caption = table.caption + (f" All ratios are {note}." if note else "")
+            yield ShownTable(table, baseline, lines, caption)
 
 
-def has_intervals(lines: list[Line]) -> bool:
-    """Whether a table needs a column for intervals."""
-    return any(line.cell.interval for line in lines)
+def ratio_note(table: Table) -> str | None:
+    """The note that all ratios of a table have: it is shown once."""
+    notes = {cell.ratio.note for row in table.rows for cell in row.cells if cell.ratio}
+    return notes.pop() if len(notes) == 1 else None
 
 
-def _labels(implementations: list[ShownImplementation]) -> dict[str, str]:
-    return {implementation.id: implementation.label for implementation in implementations}
-
-
-def _remark(cell: Cell, baseline: str | None) -> str:
-    """The ratio and its verdict, or why there is none."""
+def _remark(cell: Cell, table: Table, shared: str | None) -> str:
+    """The ratio and its verdict, or why there is none; then what a reader must know about it."""
     if cell.value is None:
         return cell.note or ""
     if not cell.valid:
         return f"does not count: {cell.note or ''}"
+    found = "" if table.baseline else "best" if cell.best else "tied" if cell.tied else ""
     if cell.ratio is not None:
-        return cell.ratio.text
-    return "" if baseline else "best" if cell.best else "tied" if cell.tied else ""
+        note = cell.ratio.note if cell.ratio.note != shared else None
+        found = cell.ratio.text + (f" ({note})" if note else "")
+    return "; ".join(filter(None, [found, *cell.warnings]))
 
 
 # --- as Markdown ---------------------------------------------------------------------------------
@@ -67,29 +94,21 @@ def results_markdown(results: Results) -> str:
     """The figures as tables that GitHub renders in a pull request, an issue or a comment."""
     parts = [f"### {markdown(results.title)}\n"]
     parts.append("".join(f"- {markdown(line)}\n" for line in heading(results)))
-    for table, baseline, lines in shown_tables(results):
-        title = f"{table.title}, {table.unit} ({table.better} is better)"
-        parts.append(f"#### {markdown(title)}\n")
-        intervals = has_intervals(lines)
-        remarks = [f"against {baseline}" if baseline else ""] if _has_remarks(lines) else []
-        names = ["", "", "median", *([INTERVAL] if intervals else []), *remarks]
-        text = _row(names) + "|---|---|--:|" + "---|" * (len(names) - 3) + "\n"
+    for shown in shown_tables(results):
+        title = f"{shown.table.title}, {shown.table.unit} ({shown.table.better} is better)"
+        has_remarks = any(line.remark for line in shown.lines)
+        heads = ["", "", *shown.heads]
+        heads += [f"against {shown.baseline}" if shown.baseline else ""] if has_remarks else []
+        rows = []
         before = None
-        for line in lines:
-            interval = [line.cell.interval or ""] if intervals else []
-            name = line.row if line.row != before else ""
-            remark = [line.remark] if remarks else []
-            text += _row([name, line.label, line.cell.text, *interval, *remark])
+        for line in shown.lines:
+            cells = [line.row if line.row != before else "", line.label, line.cell.text]
+            cells += [line.cell.interval or ""] if shown.has_intervals else []
+            rows.append([*cells, line.remark] if has_remarks else cells)
             before = line.row
-        parts += [text, f"{markdown(table.caption)}\n"]
-    if results.warnings:
-        parts.append("".join(f"- Warning: {markdown(it.message)}\n" for it in results.warnings))
+        parts.append(f"#### {markdown(title)}\n")
+        parts.append(markdown_table(heads, rows, shown.heads[:1]))
+        parts.append(f"{markdown(shown.caption)}\n")
+    if warnings := warned(results):
+        parts.append("".join(f"- Warning: {markdown(message)}\n" for message in warnings))
     return "\n".join(parts)
-
-
-def _has_remarks(lines: list[Line]) -> bool:
-    return any(line.remark for line in lines)
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(map(markdown, cells))} |\n"

@@ -30,12 +30,11 @@ from tlsperf.contract.nightly import (
     NightScenario,
     NightSteps,
 )
-from tlsperf.contract.results import Chart
 from tlsperf.contract.run import HostFacts, Implementation, Run
 from tlsperf.contract.text import ABSENT, colour_of, counted, listed, markdown, value_text
 from tlsperf.load.nights import EXPLANATIONS, Nights
-from tlsperf.report.charts.kind import Drawing, headed
-from tlsperf.report.charts.nightly import nights as picture_of
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.charts.nightly import nights as chart_of
 
 COMMIT: Final = 10
 """Digits of a commit in a label."""
@@ -196,20 +195,9 @@ def _scenario(
     texts = [ABSENT if value is None else value_text(value, unit) for value in values]
     labels = [night.label for night in nights]
     colour = colour_of(line.nights[-1].implementation)
-    drawn = picture_of(colour, labels, values, firsts, unit)
     figures = ", ".join(f"{label} {text}" for label, text in zip(labels, texts, strict=True))
-    chart = Chart(
-        anchor=f"chart-{anchor}",
-        file=f"{anchor}.svg",
-        title=name,
-        description=f"A line by night in {unit}. {line.name}: {figures}.",
-        note=drawn.note,
-        keys=[],
-        width=drawn.picture.width,
-        height=drawn.picture.height,
-        table=anchor,
-    )
-    drawing = headed(chart, drawn.picture)
+    description = f"A line by night in {unit}. {line.name}: {figures}."
+    drawing = chart_of(anchor, name, description, colour, labels, values, firsts, unit)
     scenario = NightScenario(
         anchor=anchor,
         name=name,

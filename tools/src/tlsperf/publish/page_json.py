@@ -11,22 +11,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tlsperf.contract.layouts import LAYOUT_KINDS, LayoutKind, span_text
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
+    LAYOUT_KINDS,
     Caveat,
     Cell,
+    LayoutKind,
     Noise,
     Results,
     Row,
     ShownImplementation,
     Table,
 )
-from tlsperf.contract.text import counted, listed
-from tlsperf.contract.warnings import WEIGHTS
+from tlsperf.contract.text import counted, listed, span_text
+from tlsperf.contract.warnings import ABOUT_HOST
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.footnotes import footnotes
+from tlsperf.publish.lines import ratio_note
 from tlsperf.report.charts.panels import short_names
 from tlsperf.report.pivot import Group, pivot, working_sets
 from tlsperf.report.prices import WINDOW
@@ -121,11 +123,15 @@ def _circumstances(results: Results) -> str:
 
 
 def _said(results: Results) -> dict[str, list[str]]:
-    """The messages of warnings by weight, each once."""
+    """The messages of warnings about figures and about hosts, each once."""
     warnings = [*results.warnings, *(w for run in results.runs for w in run.warnings)]
     return {
-        weight: list(dict.fromkeys(w.message for w in warnings if WEIGHTS[w.code] == weight))
-        for weight in ("figures", "host")
+        about: list(
+            dict.fromkeys(
+                w.message for w in warnings if (w.code in ABOUT_HOST) == (about == "host")
+            )
+        )
+        for about in ("figures", "host")
     }
 
 
@@ -180,9 +186,7 @@ def _table(table: Table, shown: _Shown, *, exact: bool) -> dict[str, Any]:
 
     `exact`: its figures were published elsewhere, and the page has their exact text.
     """
-    ratios = [cell.ratio for row in table.rows for cell in row.cells if cell.ratio]
-    notes = {ratio.note for ratio in ratios}
-    shared = notes.pop() if len(notes) == 1 else None
+    shared = ratio_note(table)
     many = table.compares_rows or len(table.implementations) > _FEW
     kept = {"anchor", "title", "caption", "unit", "better", "interval_note", "warnings"}
     made = table.model_dump(mode="json", exclude_none=True, include=kept)

@@ -22,7 +22,7 @@ from tlsperf.contract.index import (
 )
 from tlsperf.contract.metrics import METRICS, UNITS, Unit
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Caveat, Chart, Results, Row, Table
+from tlsperf.contract.results import Caveat, Results, Row, Table
 from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import host_label
 from tlsperf.publish.descriptions import done, facts, why
@@ -38,8 +38,8 @@ from tlsperf.publish.trends import (
     same_machine,
 )
 from tlsperf.report.charts.bars import bars_of
-from tlsperf.report.charts.kind import Drawing, headed
-from tlsperf.report.charts.trend import trend as trend_picture
+from tlsperf.report.charts.kind import Drawing, titled
+from tlsperf.report.charts.trend import trend as trend_chart
 
 MOST_FIGURES: Final = 400
 """Limit of figures on a page. It has whole reports, the newest first; files beside it have all."""
@@ -158,10 +158,8 @@ def _bars(place: Place) -> Drawing:
     ids = [cell.implementation for cell in place.row.cells]
     drawing = bars_of(place.table.model_copy(update={"implementations": ids}), shown)
     title = f"{place.row.name}, {place.results.date:%-d %B %Y}"
-    chart = drawing.chart.model_copy(
-        update={"anchor": "chart-newest", "file": "newest.svg", "title": title}
-    )
-    return headed(chart, drawing.picture)
+    of = drawing.chart
+    return titled("newest", title, drawing.picture, of.description, of.note, table=of.table)
 
 
 def _by_host(places: Sequence[Place]) -> list[list[Place]]:
@@ -202,20 +200,18 @@ def _lines(
         return None
     marks = marks_of(newest.row, members, notes)
     dates = [member.results.date for member in members]
-    picture, note, keys = trend_picture(lines, dates, marks, newest.table.unit, newest.table.better)
     host: HostFacts = newest.results.hosts[0]
-    chart = Chart(
-        anchor=f"chart-{host.id}",
-        file=f"{host.id}.svg",
-        title=f"{newest.row.name} on {host_label(host)}",
-        description=description_of(newest.table, lines, members, marks),
-        note=note,
-        keys=keys,
-        width=picture.width,
-        height=picture.height,
+    drawing = trend_chart(
+        host.id,
+        f"{newest.row.name} on {host_label(host)}",
+        description_of(newest.table, lines, members, marks),
+        lines,
+        dates,
+        marks,
+        newest.table.unit,
+        newest.table.better,
         table="figures",
     )
-    drawing = headed(chart, picture)
     return ScenarioLines(host=host, chart=drawing.chart, marks=marks), drawing
 
 

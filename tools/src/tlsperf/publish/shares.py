@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tlsperf.analysis.ceilings import Rate, primitives_of, share
+from tlsperf.analysis.ceilings import ABOVE, Estimate, primitives_of, share
 from tlsperf.analysis.series import rounded
 from tlsperf.contract.index import PrimitiveCeiling, PrimitiveShare
 from tlsperf.contract.metrics import Unit
@@ -23,8 +23,6 @@ from tlsperf.publish.reports import host_of, newest_first, reference
 _Build = tuple[Identifier, str | None, Identifier]
 """A host, its machine, and a build on it."""
 
-_ABOVE: Final = "above its ceiling, so the two were not measured in the same way"
-
 _UNITS: Final = {"handshake": "operations/s", "transfer": "MiB/s"}
 """The unit of the primitives that an operation needs."""
 
@@ -34,14 +32,14 @@ class Primitives:
     """The primitives of one build in one report."""
 
     results: Results
-    rates: dict[Unit, dict[str, Rate]]
+    rates: dict[Unit, dict[str, Estimate]]
 
 
 def primitives_by_build(reports: Iterable[Results]) -> dict[_Build, list[Primitives]]:
     """The primitives of each build on each machine, newest report first."""
     found: dict[_Build, list[Primitives]] = {}
     for results in newest_first(reports):
-        rates: dict[_Build, dict[Unit, dict[str, Rate]]] = {}
+        rates: dict[_Build, dict[Unit, dict[str, Estimate]]] = {}
         for table in results.tables:
             for row in table.rows:
                 name = row.scenario.variant
@@ -90,7 +88,7 @@ def ceiling(
                         low=low,
                         high=high,
                         text=_text(percent, low, high),
-                        note=_ABOVE if percent > 100 else None,
+                        note=ABOVE if percent > 100 else None,
                         report=reference(results),
                         primitives=reference(measured.results),
                     )
@@ -104,7 +102,7 @@ def _is_rate(row: Row) -> bool:
     return (row.metric, row.statistic, row.phase) == ("rate", "value", "total")
 
 
-def _rates(results: Results, row: Row) -> Iterator[tuple[_Build, ShownImplementation, Rate]]:
+def _rates(results: Results, row: Row) -> Iterator[tuple[_Build, ShownImplementation, Estimate]]:
     """The valid figures of a row, each with its build."""
     shown = {i.id: i for i in results.implementations}
     for cell in row.cells:
@@ -115,8 +113,8 @@ def _rates(results: Results, row: Row) -> Iterator[tuple[_Build, ShownImplementa
             yield (host.id, host.machine, implementation.id), implementation, rate
 
 
-def _rate(cell: Cell) -> Rate | None:
-    return Rate(cell.value, cell.low, cell.high) if cell.valid and cell.value else None
+def _rate(cell: Cell) -> Estimate | None:
+    return Estimate(cell.value, cell.low, cell.high) if cell.valid and cell.value else None
 
 
 def _needs(needed: Counter[str]) -> str:

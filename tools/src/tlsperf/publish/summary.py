@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
-from tlsperf.contract.text import host_label, markdown
+from tlsperf.contract.text import host_label, markdown, markdown_table
 from tlsperf.publish.assemble import results_of
 
 MOST_ROWS: Final = 200
@@ -62,11 +62,16 @@ def introduction(results: Results) -> str:
     hosts = ", ".join(map(host_label, results.hosts))
     lines = [f"## {markdown(results.title)}", "", f"{results.date}, {markdown(hosts)}", ""]
     if results.headlines:
-        lines += [*_row("headline", "unit", "figures", ""), "|---|---|---|---|"]
-        for headline in results.headlines:
-            figures = "; ".join(f"{bar.label}: {bar.text}" for bar in headline.bars)
-            lines += _row(headline.title, headline.unit, figures, headline.statement)
-        lines.append("")
+        rows = [
+            (
+                headline.title,
+                headline.unit,
+                "; ".join(f"{bar.label}: {bar.text}" for bar in headline.bars),
+                headline.statement,
+            )
+            for headline in results.headlines
+        ]
+        lines.append(markdown_table(["headline", "unit", "figures", ""], rows))
     lines += [*_changes(results), ""]
     warnings = [*results.warnings, *(w for run in results.runs for w in run.warnings)]
     if warnings:
@@ -107,16 +112,14 @@ def comparison(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
             named = new.get(place, was)
             shown = [was.value, is_.value, named.unit, was.verdict, is_.verdict]
             rows.append([named.row, place[-1], *shown])
-    lines = [f"## {markdown(now['title'])}", ""]
     if not rows:
-        return "\n".join([*lines, "Its figures did not change.\n"])
-    lines += _row("figure", "implementation", "was", "is", "unit", "verdict was", "verdict is")
-    lines.append("|---|---|---|---|---|---|---|")
-    for row in rows[:MOST_ROWS]:
-        lines += _row(*row)
+        text = "Its figures did not change.\n"
+    else:
+        heads = ["figure", "implementation", "was", "is", "unit", "verdict was", "verdict is"]
+        text = markdown_table(heads, rows[:MOST_ROWS])
     if len(rows) > MOST_ROWS:
-        lines += ["", f"… and {len(rows) - MOST_ROWS} more; the diff of the files has all."]
-    return "\n".join(lines) + "\n"
+        text += f"\n… and {len(rows) - MOST_ROWS} more; the diff of the files has all.\n"
+    return f"## {markdown(now['title'])}\n\n{text}"
 
 
 _NOT_THERE: Final = _Figure("", "", "not there", "")
@@ -151,11 +154,6 @@ def _value(cell: Mapping[str, Any]) -> str:
     if cell.get("invalid"):
         value += f", {cell['note']}"
     return value
-
-
-def _row(*cells: str) -> list[str]:
-    """One line of a table, as a list for `+=`."""
-    return [f"| {' | '.join(markdown(cell) for cell in cells)} |"]
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -1,28 +1,20 @@
-"""Aligned tables on a terminal, in colour unless NO_COLOR is set or the output is not a
-terminal.
+"""The output of `tlsperf show` and `compare`: files as text, or aligned tables on a terminal.
+
+Tables are in colour unless NO_COLOR is set or the output is not a terminal.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tlsperf.analysis.compare import (
-    ComparedSide,
-    Comparison,
-    LeftOut,
-    footnotes,
-    left_out_text,
-    number_text,
-    right_over_left,
-)
 from tlsperf.contract.results import Cell, Results
-from tlsperf.publish.lines import INTERVAL, Line, has_intervals, heading, shown_tables
+from tlsperf.publish.exports import results_csv, results_json
+from tlsperf.publish.lines import ShownTable, heading, results_markdown, shown_tables, warned
 
 _STYLES: Final = {"faster": "green", "slower": "red", "no difference shown": "dim"}
 _WIDE: Final = 10_000
@@ -35,35 +27,51 @@ def terminal() -> Console:
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
+def print_as(form: Literal["table", "markdown", "csv", "json"], results: Results) -> None:
+    """Prints the figures of a report or run."""
+    match form:
+        case "json":
+            print(results_json(results), end="")
+        case "csv":
+            print(results_csv(results), end="")
+        case "markdown":
+            print(results_markdown(results), end="")
+        case "table":
+            print_results(results, terminal())
+
+
 def print_results(results: Results, console: Console) -> None:
     """Prints the figures of a report or run, each with its interval, its ratio and its verdict."""
     console.print(Text(results.title, style="bold"))
     for line in heading(results):
         console.print(line)
-    for table, baseline, lines in shown_tables(results):
+    for shown in shown_tables(results):
+        table = shown.table
         console.print()
         console.print(Text(f"{table.title}, {table.unit}", style="bold"), end="")
         console.print(Text(f"  ({table.better} is better)", style="dim"))
-        console.print(_table(baseline, lines))
-        console.print(Text(table.caption, style="dim"))
-    if results.warnings:
+        console.print(_table(shown))
+        console.print(Text(shown.caption, style="dim"))
+    warnings = warned(results)
+    if warnings:
         console.print()
-    for warning in results.warnings:
-        console.print(Text(f"warning: {warning.message}", style="yellow"))
+    for message in warnings:
+        console.print(Text(f"warning: {message}", style="yellow"))
 
 
-def _table(baseline: str | None, lines: list[Line]) -> Table:
-    intervals = has_intervals(lines)
-    columns = ["", "median", *([INTERVAL] if intervals else [])]
-    columns.append(f"against {baseline}" if baseline else "")
-    laid_out = _laid_out(columns, right={"median"})
+def _table(shown: ShownTable) -> Table:
+    laid_out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    against = f"against {shown.baseline}" if shown.baseline else ""
+    for name in ["", *shown.heads, against]:
+        justify: Literal["left", "right"] = "right" if name == shown.heads[0] else "left"
+        laid_out.add_column(Text(name), justify=justify, overflow="fold")
     before = None
-    for line in lines:
+    for line in shown.lines:
         if line.row != before:
             laid_out.add_row(Text(line.row, style="bold"))
         before = line.row
         texts = [Text(f"  {line.label}"), _figure(line.cell)]
-        if intervals:
+        if shown.has_intervals:
             texts.append(Text(line.cell.interval or "", style="dim"))
         laid_out.add_row(*texts, Text(line.remark, style=_style(line.cell)))
     return laid_out
@@ -79,35 +87,3 @@ def _style(cell: Cell) -> str:
     if cell.value is None or not cell.valid:
         return "yellow"
     return "dim" if cell.ratio is None else _STYLES.get(cell.ratio.verdict, "")
-
-
-def print_comparison(
-    left: ComparedSide,
-    right: ComparedSide,
-    rows: Sequence[Comparison],
-    without: Sequence[LeftOut],
-    console: Console,
-) -> None:
-    """Prints two implementations side by side: figures, factor and verdict."""
-    names = ["scenario", "unit", left.label, right.label, "factor", "verdict", "note"]
-    if not any(row.note for row in rows):
-        names.pop()
-    table = _laid_out(names, right=set(names[2:5]))
-    for row in rows:
-        verdict = row.estimate.verdict if row.estimate else ""
-        texts = [row.pair.name, row.pair.row.unit, number_text(row.left), number_text(row.right)]
-        style = _STYLES.get(verdict, "")
-        cells = [*map(Text, texts), Text(right_over_left(row.factor), style=style)]
-        cells += [Text(row.verdict, style=style), Text(row.note or "", style="yellow")]
-        table.add_row(*cells[: len(names)])
-    console.print(table)
-    for line in footnotes(left, right, rows):
-        console.print(Text(line, style="dim"))
-    console.print(Text("".join(left_out_text(without)), style="dim"), end="")
-
-
-def _laid_out(columns: Iterable[str], right: set[str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in columns:
-        table.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
-    return table

@@ -14,12 +14,12 @@ from tlsperf.contract.index import Trend, TrendCell, TrendLine, TrendMark, Trend
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Caveat, Chart, Results, Row, ShownImplementation, Table
+from tlsperf.contract.results import Caveat, Results, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import ABSENT
 from tlsperf.publish.reports import reference
-from tlsperf.report.charts.kind import Drawing, headed
-from tlsperf.report.charts.trend import trend as trend_picture
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.charts.trend import trend as trend_chart
 from tlsperf.report.notes import touches
 
 FEWEST: Final = 2
@@ -98,19 +98,18 @@ def _trend(
             lines = lines_of(row, members)
             marks = marks_of(row, members, notes)
             dates = [m.results.date for m in members]
-            picture, note, keys = trend_picture(lines, dates, marks, table.unit, table.better)
-            chart = Chart(
-                anchor=f"chart-{row.anchor}",
-                file=f"{row.anchor}.svg",
-                title=row.name,
-                description=description_of(table, lines, members, marks),
-                note=note,
-                keys=keys,
-                width=picture.width,
-                height=picture.height,
-                table=row.anchor,
+            drawings.append(
+                trend_chart(
+                    row.anchor,
+                    row.name,
+                    description_of(table, lines, members, marks),
+                    lines,
+                    dates,
+                    marks,
+                    table.unit,
+                    table.better,
+                )
             )
-            drawings.append(headed(chart, picture))
             rows.append(
                 TrendRow(
                     anchor=row.anchor,

@@ -8,27 +8,23 @@ table differs from the printed one in exactly these cells.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from tlsperf.analysis.compare import (
-    Comparison,
-    compare,
-    csv_text,
-    markdown_text,
-    number_text,
-    right_over_left,
-    side_of,
-)
 from tlsperf.analysis.diff import row_pairs
-from tlsperf.analysis.series import MeasuredRun
+from tlsperf.analysis.ratios import factor_text
+from tlsperf.analysis.series import MeasuredRun, Series, rounded
+from tlsperf.analysis.statistics import summary
 from tlsperf.contract.comparisons import ComparedTable, Definition
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.record import Scenario
+from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import PublishedTable
+from tlsperf.contract.text import markdown_table
 from tlsperf.contract.variant import parse_variant
 
 _CIPHERS: Final = {
@@ -54,34 +50,45 @@ def scenario_label(scenario: Scenario) -> str | None:
     return None
 
 
-def rows_of(
-    definition: Definition, table: ComparedTable, run: MeasuredRun
-) -> list[tuple[str, Scenario, Comparison]]:
-    """Label, scenario and figures of each row of one table."""
-    left, right = side_of(run, table.left), side_of(run, table.right)
-    pairs, labels = [], []
-    for pair in row_pairs(left.rows, right.rows):
+class _Row(NamedTuple):
+    label: str
+    scenario: Scenario
+    left: float
+    right: float
+
+
+def _rows(definition: Definition, table: ComparedTable, run: MeasuredRun) -> list[_Row]:
+    """The scenarios of one table with the figures of both sides."""
+    sides = (table.left, table.right)
+    left, right = ([row for row in run.series if side in row.samples] for side in sides)
+    found = []
+    for row, other, name, *_ in row_pairs(left, right):
         if definition.layout == "memory":
-            label = pair.name if pair.row.scenario.operation == "memory" else None
+            label = name if row.scenario.operation == "memory" else None
         else:
-            label = scenario_label(pair.row.scenario)
+            label = scenario_label(row.scenario)
         if label is None or not any(fnmatchcase(label, p) for p in table.scenarios):
             continue
         if label not in table.without:
-            pairs.append(pair)
-            labels.append(label)
-    found = compare(left, right, pairs, definition.estimator, definition.include_invalid)
-    return [
-        (label, pair.row.scenario, row)
-        for label, pair, row in zip(labels, pairs, found, strict=True)
-    ]
+            figures = (_figure(definition, *of) for of in ((row, table.left), (other, table.right)))
+            found.append(_Row(label, row.scenario, *figures))
+    return found
+
+
+def _figure(definition: Definition, row: Series, implementation: Identifier) -> float:
+    """The figure that the source's estimator gives."""
+    sample = row.samples[implementation]
+    values = list(sample.valid.values())
+    if definition.include_invalid or not values:
+        values += sample.invalid
+    return summary(values, row.definition.better).by(definition.estimator)
 
 
 def lines_of(definition: Definition, run: MeasuredRun) -> list[list[str]]:
     """The lines of the published CSV, computed from the data, header first."""
     lines: list[list[str]] = []
     for table in definition.table:
-        rows = rows_of(definition, table, run)
+        rows = _rows(definition, table, run)
         if definition.layout == "factor":
             lines += _factor_lines(table, rows)
         else:
@@ -101,22 +108,25 @@ def lines_of(definition: Definition, run: MeasuredRun) -> list[list[str]]:
     return [headers[definition.layout], *lines]
 
 
-def _factor_lines(
-    table: ComparedTable, rows: Sequence[tuple[str, Scenario, Comparison]]
-) -> Iterator[list[str]]:
-    for label, _, row in rows:
+def _factor_lines(table: ComparedTable, rows: Sequence[_Row]) -> Iterator[list[str]]:
+    for row in rows:
         yield [
-            *(table.title, label, table.left_label, table.right_label),
-            *(number_text(row.left), number_text(row.right), right_over_left(row.factor)),
+            *(table.title, row.label, table.left_label, table.right_label),
+            *(_number_text(row.left), _number_text(row.right), factor_text(row.right / row.left)),
         ]
 
 
-def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[list[str]]:
-    for _, scenario, row in rows:
+def _number_text(value: float) -> str:
+    """A figure as it was printed, without digits that only result from arithmetic."""
+    return str(rounded(value, 9))
+
+
+def _memory_lines(rows: Sequence[_Row]) -> Iterator[list[str]]:
+    for row in rows:
         change = (row.right - row.left) / row.left
         yield [
-            *(scenario.cipher_suite or "", scenario.protocol or ""),
-            str(parse_variant(scenario.variant or "").number),
+            *(row.scenario.cipher_suite or "", row.scenario.protocol or ""),
+            str(parse_variant(row.scenario.variant or "").number),
             *(f"{row.left:.0f}", f"{row.right:.0f}", f"{100 * change:.0f}%"),
         ]
 
@@ -182,9 +192,11 @@ def tables_text(
 ) -> str:
     """All tables of a definition, as CSV, or as Markdown followed by the errata."""
     if format_ == "csv":
-        return csv_text(lines_of(definition, run))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(lines_of(definition, run))
+        return text.getvalue()
     parts = [
-        f"## {table.title}\n\n{markdown_text(table.columns, table.rows)}"
+        f"## {table.title}\n\n{markdown_table(table.columns, table.rows, table.columns[1:])}"
         for table in tables(definition, run)
     ]
     parts += [

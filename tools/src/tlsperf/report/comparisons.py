@@ -16,7 +16,6 @@ def all_comparisons(report: MeasuredReport) -> Comparisons:
     So intervals are corrected for the comparisons with one baseline, not with all.
     """
     groups = grouped(report.series.rows)
-    series = {row.key: row for row in report.series.rows}
     found: dict[str, dict[str, dict[str, ShortRatio]]] = {}
     for baseline in (i.id for i in report.results.implementations):
         count = max(1, comparisons(groups.values(), baseline, report.series.rules))
@@ -24,11 +23,9 @@ def all_comparisons(report: MeasuredReport) -> Comparisons:
         for table in report.results.tables:
             if table.by_phase or baseline not in table.implementations:
                 continue
-            rows = [
-                series[r.scenario, r.phase, r.metric, r.statistic, table.unit] for r in table.rows
-            ]
-            prior = prior_to(rows, baseline, rules)
-            for shown, row in zip(table.rows, rows, strict=True):
+            rows = report.rows(table)
+            prior = prior_to([series for _, series in rows], baseline, rules)
+            for shown, row in rows:
                 ratios = ratios_to(row, baseline, rules, prior)
                 if ratios:
                     of_row = found.setdefault(f"{table.anchor} {shown.anchor}", {})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import oxipng
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
@@ -37,6 +37,7 @@ LEAST_SIZE: Final = 16
 """Smallest font size of those labels; longer text is cut off."""
 
 MARGIN: Final = 56
+INNER: Final = WIDTH - 2 * MARGIN
 FOOT: Final = HEIGHT - 46
 
 _PAPER: Final = "#fdfdfb"
@@ -72,9 +73,13 @@ def report_preview(results: Results, site: str) -> Preview | None:
     about = _about(results)
 
     canvas = _Canvas()
-    below = canvas.title(results.title, MARGIN - 8)
-    canvas.about(about, below + 34)
-    canvas.rule(below + 56)
+    size, lines = _largest(results.title, _TITLE_SIZES, _BOLD, 2)
+    below = MARGIN - 8.0
+    for line in lines:
+        below += 1.14 * size
+        canvas.text((MARGIN, below - 0.2 * size), line, size, _BOLD)
+    canvas.text((MARGIN, below + 34), about, _largest(about, _ABOUT_SIZES)[0], colour=_SOFT)
+    canvas.box(MARGIN, below + 56, INNER, 2, _RULE)
     canvas.text((MARGIN, below + 102), headline.title, 32, _BOLD)
     more = f"; {hidden} more" if hidden else ""
     canvas.text((MARGIN, FOOT), scale + more, 28, colour=_SOFT, width=650)
@@ -177,7 +182,7 @@ class _Canvas:
         weight: int = _NORMAL,
         *,
         colour: str = _INK,
-        width: float = WIDTH - 2 * MARGIN,
+        width: float = INNER,
     ) -> None:
         """One line whose baseline starts at `at`, cut to `width`."""
         font = _font(size, weight)
@@ -186,28 +191,6 @@ class _Canvas:
 
     def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         self._draw.rectangle((x, y, x + max(width, 2) - 1, y + height - 1), colour)
-
-    def rule(self, y: float) -> None:
-        self.box(MARGIN, y, WIDTH - 2 * MARGIN, 2, _RULE)
-
-    def title(self, text: str, top: float) -> float:
-        """Draws the title in at most two lines, in the largest size that fits; returns its lower
-        end.
-        """
-        for size in _TITLE_SIZES:
-            font = _font(size, _BOLD)
-            lines = _wrapped(text, font, 2)
-            if font.getlength(lines[-1]) <= WIDTH - 2 * MARGIN:
-                break
-        for number, line in enumerate(lines, 1):
-            self.text((MARGIN, top + 1.14 * size * number - 0.2 * size), line, size, _BOLD)
-        return top + 1.14 * size * len(lines)
-
-    def about(self, text: str, y: float) -> None:
-        """Draws the date and hosts in one line, in the largest size that fits."""
-        width = WIDTH - 2 * MARGIN
-        fitting = (s for s in _ABOUT_SIZES if _font(s, _NORMAL).getlength(text) <= width)
-        self.text((MARGIN, y), text, next(fitting, _ABOUT_SIZES[-1]), colour=_SOFT)
 
     def icon(self, x: float, bottom: float, height: float) -> None:
         """Draws the site's icon as static/icon.svg defines it."""
@@ -272,18 +255,13 @@ class _Canvas:
 
 def _palette(bars: Sequence[str]) -> list[tuple[int, int, int]]:
     """The colours of one picture only, so that another library does not change older pictures."""
-    flat = [_PAPER, _RULE, *bars]
-    paper = _rgb(_PAPER)
+    flat = [ImageColor.getrgb(colour) for colour in (_PAPER, _RULE, *bars)]
     shades = [
-        tuple(round(p + (c - p) * n / _SHADES) for p, c in zip(paper, _rgb(text), strict=True))
-        for text in (_INK, _SOFT)
+        tuple(round(p + (c - p) * n / _SHADES) for p, c in zip(flat[0], text, strict=True))
+        for text in map(ImageColor.getrgb, (_INK, _SOFT))
         for n in range(1, _SHADES + 1)
     ]
-    return [*map(_rgb, flat), *((r, g, b) for r, g, b in shades)]
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+    return [(r, g, b) for r, g, b in (*flat, *shades)]
 
 
 @cache
@@ -313,19 +291,29 @@ def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
     return f"{text.rstrip()}…"
 
 
+def _largest(
+    text: str, sizes: Sequence[int], weight: int = _NORMAL, most: int = 1
+) -> tuple[int, list[str]]:
+    """The largest size in which a text fits into `most` lines, and those; or else the smallest."""
+    for size in sizes:
+        font = _font(size, weight)
+        lines = _wrapped(text, font, most)
+        if font.getlength(lines[-1]) <= INNER:
+            break
+    return size, lines
+
+
 def _wrapped(
     text: str,
     font: ImageFont.FreeTypeFont,
     most: int,
-    width: float = WIDTH - 2 * MARGIN,
+    width: float = INNER,
 ) -> list[str]:
     """The text in at most `most` lines; the last one may be too long and is cut when drawn."""
-    lines: list[str] = []
+    lines = [""]
     for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if not lines:
-            lines.append(word)
-        elif font.getlength(longer) <= width or len(lines) == most:
+        longer = f"{lines[-1]} {word}".strip()
+        if not lines[-1] or font.getlength(longer) <= width or len(lines) == most:
             lines[-1] = longer
         else:
             lines.append(word)

@@ -96,7 +96,7 @@ def _incomparable(run: Run) -> list[RunWarning]:
         return []
     found = []
     programs = run.tool.name.split(", ")
-    if len(programs) > 1:
+    if len(programs) > 1 and len({i.library for i in run.implementations}) > 1:
         found.append(
             f"The figures are of {len(programs)} programs, {listed(programs)}: a ratio between "
             "them compares the programs too."

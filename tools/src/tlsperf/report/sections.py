@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tlsperf.analysis.changes import changes, predecessor
@@ -42,14 +42,14 @@ def sections(
 
 
 def report_noise(
-    report: Report,
+    of: Iterable[Identifier],
     runs: Mapping[Identifier, Run],
     run_of: Callable[[Identifier], MeasuredRun],
 ) -> list[Noise]:
-    """The noise of each run of a report; `run_of` returns the series of a run by id."""
+    """The noise of the runs of a report; `run_of` returns the series of a run by id."""
     return [
         found
-        for run in map(run_of, report.runs)
+        for run in map(run_of, of)
         for found in noise_of(run, [run_of(r.id) for r in earlier(run.loaded.run, runs.values())])
     ]
 

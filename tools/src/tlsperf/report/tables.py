@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tlsperf.analysis.intervals import Intervals, intervals_of, note_of, source_of
+from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
@@ -264,7 +264,7 @@ def tables(
             if any(i.id in s.samples or (i.id, s.scenario) in gaps for s in members)
         ]
         most = max(len(sample.valid) for s in members for sample in s.samples.values())
-        intervals = intervals_of(members, rules.spreads)
+        intervals = Intervals(members, rules.spreads)
         priors = PairPriors(members, baseline, rules)
         rows = []
         for s in members:
@@ -289,7 +289,6 @@ def tables(
             )
         has_ratios = any(c.ratio for row in rows for c in row.cells)
         shown = next((i for i in implementations if has_ratios and i.id == baseline), None)
-        source = source_of(members, rules.spreads)
         found.append(
             Table(
                 anchor=key.anchor,
@@ -300,8 +299,8 @@ def tables(
                 unit=key.unit,
                 better=metric.better,
                 by_phase=key.by_phase,
-                interval_source=source,
-                interval_note=source and note_of(members, source, rules.spreads, sources),
+                interval_source=intervals.source,
+                interval_note=intervals.note(sources),
                 warnings=_warnings(members),
                 baseline=baseline if has_ratios else None,
                 implementations=involved,

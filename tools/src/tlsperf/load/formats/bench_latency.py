@@ -83,7 +83,7 @@ def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dt
         found = _LINE.fullmatch(line)
         if not found:
             expected = "seconds, a tab, microseconds"
-            raise FormatError(source.name, number, repr(line[:100]), expected)
+            raise FormatError(source.name, number, repr(line), expected)
         values.append(float(found[1]))
     if not values:
         raise FormatError(source.name, 1, "no latency", "one handshake on each line")

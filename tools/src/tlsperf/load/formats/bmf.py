@@ -68,7 +68,7 @@ def parse(source: RawInput) -> Parsed:
         scenario = foreign_primitive(source, line, name)
         if (other := seen.setdefault(scenario, name)) != name:
             expected = f"a name that differs from {other!r} in letters or digits"
-            raise FormatError(source.name, line, repr(name[:200]), expected)
+            raise FormatError(source.name, line, repr(name), expected)
         for slug, figure in measures.items():
             if slug not in _MEASURES:
                 expected = f"{' or '.join(_MEASURES)}, whose units are known"

@@ -59,7 +59,7 @@ def parse(source: RawInput) -> Parsed:
         found = _LINE.fullmatch(" ".join(line.split()))
         if not found or (_SIZE.search(found[2]) and not found[5]):
             expected = "Did N NAME operations in Nus (N ops/sec): N MB/s"
-            raise FormatError(source.name, number, repr(line[:200]), expected)
+            raise FormatError(source.name, number, repr(line), expected)
         printed, operations, megabytes = found[2], found[4], found[5]
         name = primitive_name(printed)
         note = _contradiction(source, number, found)

@@ -83,11 +83,11 @@ def parse_text(source: RawInput) -> Parsed:
             parsed.rows.append(row_of(source, number, scenario, "duration", value, "µs"))
         elif alone:
             expected = f"`time: [LOW ESTIMATE HIGH]` of {alone[0][:100]}"
-            raise FormatError(source.name, number, repr(line[:200]), expected)
+            raise FormatError(source.name, number, repr(line), expected)
         elif not _NOISE.fullmatch(line):
             if len(line) < _LEAST_NAME:
                 expected = "NAME time: [LOW ESTIMATE HIGH], or another line of criterion"
-                raise FormatError(source.name, number, repr(line[:200]), expected)
+                raise FormatError(source.name, number, repr(line), expected)
             alone.append(line)
 
     each_line(source, parsed.remarks, read)
@@ -158,11 +158,11 @@ def parse_messages(source: RawInput) -> Parsed:
             return
         if reason != "benchmark-complete":
             expected = "an object with the reason benchmark-complete or group-complete"
-            raise FormatError(source.name, number, repr(line[:100]), expected)
+            raise FormatError(source.name, number, repr(line), expected)
         message = _message(source, number, content)
         unit = message.typical.unit
         if unit not in _UNITS or message.median.unit != unit:
-            found = f"the unit {unit!r} of {message.id[:100]!r}"
+            found = f"the unit {unit!r} of {message.id!r}"
             raise FormatError(source.name, number, found, " or ".join(_UNITS))
         scenario = _scenario(source, number, message.id, seen)
         values = (message.typical.estimate, message.median.estimate)
@@ -197,11 +197,11 @@ def _scenario(source: RawInput, line: int, name: str, seen: set[Scenario]) -> Sc
     for part in re.split(r"[/ ]", name):
         if part.lower() in NAMES and not source.implementation.startswith(part.lower()):
             expected = f"only benchmarks of {mine}: the others belong to another --implementation"
-            raise FormatError(source.name, line, f"the benchmark {name[:100]!r}", expected)
+            raise FormatError(source.name, line, f"the benchmark {name!r}", expected)
     scenario = foreign_primitive(source, line, name)
     if scenario in seen:
         expected = "each benchmark once: one file must hold one round"
-        raise FormatError(source.name, line, f"{name[:100]!r} a second time", expected)
+        raise FormatError(source.name, line, f"{name!r} a second time", expected)
     seen.add(scenario)
     return scenario
 

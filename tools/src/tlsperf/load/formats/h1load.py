@@ -40,13 +40,10 @@ from tlsperf.load.spellings import OPENSSL_SUITES
 
 _COMMAND: Final = re.compile(r"(?:\$ )?(?:\w+=\S* )*(?:\S*/)?h1load( .+)")
 _HEADER: Final = re.compile(r"#_*\s*time conns tot_conn tot_req tot_bytes err (?:.* )?cps rps .*")
-_HUMAN: Final = re.compile(r"([0-9]{1,3})([fpnum.kMGTPE])([0-9]{0,2})")
+_HUMAN: Final = re.compile(r"([0-9]{1,3})([m.kMG])([0-9]{0,2})")
 _RAW: Final = re.compile(r"[0-9]+\.[0-9]")
-_UNITS: Final = {
-    **{"f": -5, "p": -4, "n": -3, "u": -2, "m": -1, ".": 0},
-    **{"k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6},
-}
-"""The power of 1000 of each suffix."""
+_UNITS: Final = {"m": -1, ".": 0, "k": 1, "M": 2, "G": 3}
+"""The power of 1000 of each suffix that a rate can have."""
 _VALUE: Final = r"(?:-|[0-9]\S*)"
 _PERCENTILES: Final = re.compile(rf"{_VALUE}(?: {_VALUE}){{6}}")
 _METHOD: Final = (
@@ -142,7 +139,7 @@ def _number(source: RawInput, line: int, printed: str) -> float:
 
 
 def _fail(source: RawInput, line: int, found: str, expected: str) -> FormatError:
-    return FormatError(source.name, line, repr(found[:200]), expected)
+    return FormatError(source.name, line, repr(found), expected)
 
 
 FORMATS: Final = (

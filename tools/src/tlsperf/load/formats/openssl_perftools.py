@@ -91,7 +91,7 @@ class _Reader:
             self._add(number, scenario, "rate", float(found[1]), "handshakes/s")
         elif not _NOISE.fullmatch(line):
             expected = "a command, or `Average time per …: N.NNNNNNus` (without -t)"
-            raise FormatError(self.source.name, number, repr(line[:200]), expected)
+            raise FormatError(self.source.name, number, repr(line), expected)
 
     def _command(self, number: int, program: str, words: list[str]) -> _Command:
         """The number of threads and the options of a command."""
@@ -115,7 +115,7 @@ class _Reader:
             command = self.command or _Command(program, None, "")
             if command.program != program:
                 expected = f"output of {command.program}, the command before it"
-                raise FormatError(self.source.name, number, repr(line[:200]), expected)
+                raise FormatError(self.source.name, number, repr(line), expected)
             with scenario_errors(self.source.name, number):
                 if program == "handshake":
                     return Scenario(
@@ -130,7 +130,7 @@ class _Reader:
                     variant=found.expand(name).lower() + command.options,
                 )
         expected = f"the work of one of {_PROGRAMS.replace('|', ', ')}"
-        raise FormatError(self.source.name, number, repr(line[:200]), expected)
+        raise FormatError(self.source.name, number, repr(line), expected)
 
     def _add(self, number: int, scenario: Scenario, metric: str, value: float, unit: str) -> None:
         note = None

@@ -114,7 +114,7 @@ class _Reader:
             for rate in self._rates(number, line):
                 self._add(number, rate)
         else:
-            raise self._fail(number, repr(line[:200]), "a figure with all its decimals, or with k")
+            raise self._fail(number, repr(line), "a figure with all its decimals, or with k")
 
     def _rates(self, number: int, line: str) -> Iterator[_Rate]:
         if line.startswith("+F"):
@@ -123,7 +123,7 @@ class _Reader:
             rates = row[3].split()
             if len(rates) != len(self.steps) or len(row[2].split()) != len(rates):
                 expected = f"times and rates of {', '.join(self.steps) or 'a header with sign/s'}"
-                raise self._fail(number, repr(line[:200]), expected)
+                raise self._fail(number, repr(line), expected)
             name = _key_name(row[1])
             for step, rate in zip(self.steps, rates, strict=True):
                 yield _Rate(f"{name}-{_STEPS[step]}", float(rate), "operations/s")
@@ -132,7 +132,7 @@ class _Reader:
             values = figures[2].split() if figures else []
             if not figures or not self.sizes or len(values) != len(self.sizes):
                 expected = "`type N bytes …`, then a name and a figure in k for each size"
-                raise self._fail(number, repr(line[:200]), expected)
+                raise self._fail(number, repr(line), expected)
             # What is no more than 10,000 bytes per second is printed without k.
             rates_ = [float(v.rstrip("k")) * (1000 if v.endswith("k") else 1) for v in values]
             yield from self._cipher(number, figures[1], rates_)
@@ -153,7 +153,7 @@ class _Reader:
         except (ValueError, ZeroDivisionError, IndexError):
             pass
         expected = "+F:N:NAME:… with a figure for each size of +H, or +F2 to +F6 with their figures"
-        raise self._fail(number, repr(line[:200]), expected)
+        raise self._fail(number, repr(line), expected)
 
     def _cipher(self, number: int, printed: str, rates: list[float]) -> Iterator[_Rate]:
         """The rates of a cipher or hash at each size; `rates` are in bytes per second."""

@@ -291,7 +291,7 @@ def parse(source: RawInput) -> Parsed:
     reader = _reader(header)
     if reader is None:
         expected = "the header of a known table: " + " | ".join(h.pattern for h, _ in _READERS)
-        raise FormatError(source.name, 1, repr(header[:200]), expected)
+        raise FormatError(source.name, 1, repr(header), expected)
     if not text.endswith("\n"):
         last = text.count("\n") + 1
         raise FormatError(source.name, last, "a last line that does not end", "the whole file")

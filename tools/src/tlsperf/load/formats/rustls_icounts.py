@@ -59,7 +59,7 @@ def parse(source: RawInput) -> Parsed:
         if last or not found:
             # The last line may have lost digits if it has no line end.
             expected = "NAME,COUNT of rustls' ci-bench"
-            raise FormatError(source.name, number, repr(line[:200]), expected)
+            raise FormatError(source.name, number, repr(line), expected)
         operation, resumption, provider, protocol, key, cipher, side, count = found.groups()
         _check_provider(source, number, provider)
         if operation == "transfer" and provider is None and key is not None:

@@ -41,7 +41,7 @@ _NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]+)?)"
 _SETTING: Final = re.compile(r"(Host|TLS version|Cipher|TLS tickets|Duration): (.+)")
 _PROGRESS: Final = re.compile(
     r"TLS hs in progress -?[0-9]+ \[-?[0-9]+ h/s\], TCP open conns -?[0-9]+ "
-    r"\[-?[0-9]+ hs in progress\], Errors ([0-9]+)"
+    r"\[-?[0-9]+ hs in progress\], Errors ([0-9]{1,18})"
 )
 _NOISE: Final = re.compile(
     r"Running TLS benchmark with following settings:"
@@ -84,7 +84,7 @@ class _Reader:
                 raise self._fail(number, line, "the output of one run of tls-perf")
             self.settings[name] = value
         elif progress := _PROGRESS.fullmatch(line):
-            self.errors = int(progress[1]) if len(progress[1]) < 19 else 1
+            self.errors = int(progress[1])
         elif rate := _RATE.fullmatch(line):
             mean = rate[2] or rate[6]
             self._add(number, line, "rate", {"value": float(mean)}, "handshakes/s")
@@ -134,7 +134,7 @@ class _Reader:
             )
 
     def _fail(self, line: int, found: str, expected: str) -> FormatError:
-        return FormatError(self.source.name, line, repr(found[:200]), expected)
+        return FormatError(self.source.name, line, repr(found), expected)
 
 
 def parse(source: RawInput) -> Parsed:

@@ -25,7 +25,7 @@ from tlsperf.report.charts.panels import (
     titles,
     wrapped,
 )
-from tlsperf.report.charts.theme import colour_channel, text_width
+from tlsperf.report.charts.theme import COLOUR, text_width
 
 MOST_BARS: Final = 48
 """A table with more cells has no chart of this kind: it would not be readable."""
@@ -127,7 +127,7 @@ def _panel(
             "x2": {"field": "zero"},
             "y": pixel("y"),
             "y2": {"field": "end"},
-            "color": colour_channel(sorted({v["colour"] for v in values})),
+            "color": COLOUR,
             "fillOpacity": {"condition": {"test": "datum.valid", "value": 1}, "value": 0.3},
         },
     }

@@ -23,7 +23,7 @@ from tlsperf.report.charts.panels import (
     text_at,
     wrapped,
 )
-from tlsperf.report.charts.theme import HEAT, TEXT, text_width
+from tlsperf.report.charts.theme import COLOUR, HEAT, TEXT, text_width
 
 MOST_COLUMNS: Final = 5
 """A table with ratios and more implementations than this is drawn as a matrix, not as bars."""
@@ -93,7 +93,7 @@ def _panel(
         for n, i in enumerate(shown):
             text, colour = _shown(cells.get(i.id))
             place = {"x": n * step, "end": (n + 1) * step - 2, "middle": (n + 0.5) * step - 1}
-            boxes.append({**place, "y": y, "low": y + CELL, "text": text, "heat": colour})
+            boxes.append({**place, "y": y, "low": y + CELL, "text": text, "colour": colour})
         y += CELL + AFTER
     heads: list[dict[str, Any]] = [
         {"x": (n + 0.5) * step + 13 * k - 6.5 * (len(lines) - 1), "y": -6, "text": text}
@@ -109,19 +109,14 @@ def _panel(
             "encoding": {"x": pixel("x"), "y": pixel("y"), "text": {"field": "text"}},
         },
         {
-            "data": {"values": sorted(boxes, key=lambda b: str(b["heat"]))},
+            "data": {"values": sorted(boxes, key=lambda b: str(b["colour"]))},
             "mark": "rect",
             "encoding": {
                 "x": pixel("x"),
                 "x2": {"field": "end"},
                 "y": pixel("y"),
                 "y2": {"field": "low"},
-                "color": {
-                    "field": "heat",
-                    "type": "nominal",
-                    "legend": None,
-                    "scale": {"domain": list(HEAT), "range": list(HEAT.values())},
-                },
+                "color": COLOUR,
             },
         },
         {

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Chart, Key, Row, ShownImplementation, Table
 from tlsperf.report.charts.head import MARGIN, head_of
-from tlsperf.report.charts.picture import Picture
+from tlsperf.report.charts.panels import Picture
 
 
 class Around(NamedTuple):
@@ -52,24 +52,34 @@ def drawing(
     table: Table, picture: Picture, description: str, note: str = "", legend: Sequence[Key] = ()
 ) -> Drawing:
     """The chart of a table. `note` explains how to read it; `legend` names its lines."""
+    return titled(table.anchor, table.title, picture, description, note, legend)
+
+
+def titled(
+    anchor: str,
+    title: str,
+    picture: Picture,
+    description: str,
+    note: str | None,
+    legend: Sequence[Key] = (),
+    table: str | None = None,
+) -> Drawing:
+    """A chart by the name of its file, of the table at `anchor` unless `table` is given.
+
+    Its size is that of the picture with margins, and the head above it.
+    """
     chart = Chart(
-        anchor=f"chart-{table.anchor}",
-        file=f"{table.anchor}.svg",
-        title=table.title,
+        anchor=f"chart-{anchor}",
+        file=f"{anchor}.svg",
+        title=title,
         description=description,
         note=note or None,
         keys=list(legend),
-        width=picture.width,
-        height=picture.height,
-        table=table.anchor,
+        width=picture.width + 2 * MARGIN,
+        height=picture.height + MARGIN,
+        table=table or anchor,
     )
-    return headed(chart, picture)
-
-
-def headed(chart: Chart, picture: Picture) -> Drawing:
-    """The chart with its final size: picture, margins, and the head above it."""
-    chart = chart.model_copy(update={"width": picture.width + 2 * MARGIN})
-    height = head_of(chart).height + picture.height + MARGIN
+    height = head_of(chart).height + chart.height
     return Drawing(chart.model_copy(update={"height": height}), picture)
 
 

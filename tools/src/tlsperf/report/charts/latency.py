@@ -9,11 +9,9 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from tlsperf.contract.names import scenario_name
-from tlsperf.contract.results import Table
-from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
-from tlsperf.report.charts.lines import HEIGHT, LEFT, RIGHT, lines, lines_of
-from tlsperf.report.charts.panels import PANEL, grid, keys, titles, without_title
+from tlsperf.contract.results import Cell, Row, Table
+from tlsperf.report.charts.kind import Around, Drawing
+from tlsperf.report.charts.lines import Point, lines_over, point_of
 
 PERCENTILES: Final = ("p5", "p50", "p90", "p99", "p99.9", "max")
 MARGIN: Final = 0.4
@@ -26,52 +24,28 @@ def applies(table: Table) -> bool:
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
     """One chart with a panel for each scenario, and percentiles as columns."""
-    shown = around.shown(table)
-    groups = groups_of(table)
     every = [c.value for row in table.rows for c in row.cells if c.value]
     low, high = min(every) * 0.8, max(every) * 1.25
     columns = [p for p in PERCENTILES if any(row.statistic == p for row in table.rows)]
-    step = (PANEL - LEFT - RIGHT) / (len(columns) - 1 + 2 * MARGIN)
-    heads = [
-        {"x": round(step * (n + MARGIN)), "y": HEIGHT + 16, "text": p}
-        for n, p in enumerate(columns)
-    ]
-    names = without_title([scenario_name(s) for s in groups], table.title)
-    panels, texts = [], []
-    for title, name, rows in zip(titles(names), names, groups.values(), strict=True):
-        found = {
-            i.id: [
-                (columns.index(row.statistic), cell)
-                for row in rows
-                for cell in row.cells
-                if cell.implementation == i.id and cell.value and row.statistic in columns
-            ]
-            for i in shown
-        }
-        panels.append(
-            lines(
-                title,
-                lines_of(shown, found),
-                x_domain=(-MARGIN, len(columns) - 1 + MARGIN),
-                y_axis={"values": ticks(low, high), "tickCount": 99},
-                y_scale={"type": "log", "domain": [low, high], "nice": False},
-                below=heads,
-            )
-        )
-        texts.append(
-            f"{name}: "
-            + "; ".join(
-                f"{i.label}: " + ", ".join(f"{columns[n]} {cell.text}" for n, cell in found[i.id])
-                for i in shown
-                if found[i.id]
-            )
-        )
-    note = (
-        f"{table.unit} by percentile, lower is better; max is the longest of all. One logarithmic "
-        "scale for all panels."
+
+    def point(row: Row, cell: Cell) -> Point | None:
+        known = cell.value and row.statistic in columns
+        return point_of(columns.index(row.statistic), cell) if known else None
+
+    yield lines_over(
+        table,
+        around,
+        (),
+        point,
+        lambda found: ": " + ", ".join(f"{columns[int(p.x)]} {c.text}" for p, c in found),
+        description=f"Percentiles in {table.unit} on a logarithmic axis.",
+        note=f"{table.unit} by percentile, lower is better; max is the longest of all. One "
+        "logarithmic scale for all panels.",
+        x_domain=(-MARGIN, len(columns) - 1 + MARGIN),
+        y_axis={"values": ticks(low, high), "tickCount": 99},
+        y_scale={"type": "log", "domain": [low, high], "nice": False},
+        names={n: [percentile] for n, percentile in enumerate(columns)},
     )
-    description = f"Percentiles in {table.unit} on a logarithmic axis. {'. '.join(texts)}."
-    yield drawing(table, grid(panels), description, note, keys(shown))
 
 
 def ticks(low: float, high: float) -> list[float]:

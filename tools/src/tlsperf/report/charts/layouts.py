@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tlsperf.contract.layouts import LAYOUT_KINDS, LayoutEffect
-from tlsperf.contract.results import Table
+from tlsperf.contract.results import LAYOUT_KINDS, LayoutEffect, Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing
 from tlsperf.report.charts.panels import (
     LINE,
@@ -23,7 +22,7 @@ from tlsperf.report.charts.panels import (
     without_title,
     wrapped,
 )
-from tlsperf.report.charts.theme import GRID, colour_channel
+from tlsperf.report.charts.theme import COLOUR, GRID
 
 STEP: Final = 16
 AXIS: Final = 18
@@ -100,7 +99,7 @@ def _panel(
             "encoding": {
                 "x": x,
                 "y": pixel("y"),
-                "color": colour_channel(sorted({dot["colour"] for dot in dots})),
+                "color": COLOUR,
             },
         },
         text_at(heads, -EDGE, fontWeight=600),

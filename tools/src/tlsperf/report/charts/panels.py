@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from tlsperf.contract.results import Key, ShownImplementation, Table
-from tlsperf.report.charts.picture import Box, Picture
+from tlsperf.contract.results import Key, Table
 from tlsperf.report.charts.theme import TEXT, text_width
 
 PANEL: Final = 256
@@ -26,10 +25,7 @@ SINGLE: Final = 312
 LINE: Final = 15
 COLUMNS: Final = 3
 GAP: Final = 24
-DASHES: Final[tuple[tuple[int, ...], ...]] = (
-    *((), (7, 3), (2, 3), (9, 3, 2, 3)),
-    *((12, 4), (4, 2, 1, 2), (1, 2), (14, 3, 3, 3)),
-)
+DASHES: Final = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 2", "14 3 3 3")
 """Dash patterns that distinguish lines of one colour, in the order of their versions."""
 
 
@@ -41,6 +37,15 @@ class Panel(NamedTuple):
     height: int
     left: int
     top: int
+
+
+class Picture(NamedTuple):
+    """Panels, the position of each, and the size of all together, in pixels."""
+
+    panels: Sequence[Panel]
+    places: Sequence[tuple[int, int]]
+    width: int
+    height: int
 
 
 def panel(
@@ -83,17 +88,12 @@ def grid(panels: Sequence[Panel]) -> Picture:
     """The picture of panels in a grid, in the given order."""
     columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
     width = max(p.width for p in panels)
-    boxes, y = [], 0
+    places, y = [], 0
     for first in range(0, len(panels), columns):
         row = panels[first : first + columns]
-        boxes += [Box(n * (width + GAP), y, *p[1:]) for n, p in enumerate(row)]
+        places += [(n * (width + GAP), y) for n in range(len(row))]
         y += max(p.height for p in row) + GAP
-    specification = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "vconcat": [p.view for p in panels],
-        "resolve": {"scale": {"color": "independent", "size": "independent"}},
-    }
-    return Picture(specification, y - GAP, columns * (width + GAP) - GAP, tuple(boxes))
+    return Picture(panels, places, columns * (width + GAP) - GAP, y - GAP)
 
 
 def wrapped(text: str, width: int = PANEL) -> list[str]:
@@ -143,25 +143,12 @@ def without_title(names: Sequence[str], title: str) -> list[str]:
     return [" ".join(w[max(said, default=0) :]) for w in words]
 
 
-def dashes(colours: Sequence[str]) -> list[tuple[int, ...]]:
-    """A dash for each line, so that lines of one colour differ."""
-    return [DASHES[list(colours[:i]).count(c) % len(DASHES)] for i, c in enumerate(colours)]
-
-
-def dashes_of(shown: Sequence[ShownImplementation]) -> dict[str, tuple[int, ...]]:
-    """The dash of each implementation's line, by its id."""
-    return dict(zip((i.id for i in shown), dashes([i.colour for i in shown]), strict=True))
-
-
-def keys(shown: Sequence[ShownImplementation]) -> list[Key]:
-    """The legend of lines: the colour and the dash of each implementation."""
-    return legend([(i.label, i.colour) for i in shown])
-
-
 def legend(named: Sequence[tuple[str, str]]) -> list[Key]:
-    """The legend of lines from pairs of name and colour class."""
-    of = zip(named, dashes([colour for _, colour in named]), strict=True)
+    """The legend of lines from pairs of name and colour class; a dash tells lines of one colour
+    apart.
+    """
+    colours = [colour for _, colour in named]
     return [
-        Key(label=name, colour=colour, dash=" ".join(map(str, dash)) or None)
-        for (name, colour), dash in of
+        Key(label=name, colour=colour, dash=DASHES[colours[:n].count(colour) % len(DASHES)] or None)
+        for n, (name, colour) in enumerate(named)
     ]

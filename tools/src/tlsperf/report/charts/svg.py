@@ -1,95 +1,69 @@
-"""Draws a Vega-Lite specification as a small, self-contained SVG that can be recoloured.
+"""Writes a chart as a small, self-contained SVG that can be recoloured.
 
-vl-convert writes nested groups with accessibility notes for each mark. This module keeps only what
-is visible: text stays text, transforms become coordinates with one decimal, adjacent marks with the
-same paint share a group, and each colour is an attribute (light) with its class. There is no style
-element and no style attribute: a strict content security policy blocks both.
+Vega-Lite computes where each mark is, and its paint. Of that scene, this module writes what is
+visible: text stays text, coordinates have one decimal, adjacent marks with the same paint are one
+element, and each colour is an attribute (light) with its class. There is no style element and no
+style attribute: a strict content security policy blocks both.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
-from xml.etree import ElementTree
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import vl_convert
 
 from tlsperf.contract.results import Chart
 from tlsperf.report.charts.head import MARGIN, head_of
-from tlsperf.report.charts.picture import Box, Picture
+from tlsperf.report.charts.panels import LINE, Picture
 from tlsperf.report.charts.theme import CLASSES, CONFIG, FONT, FONT_SIZE, PAPER
 
 VEGA_LITE: Final = "6.4"
-_TRANSLATE: Final = re.compile(r"translate\((-?[\d.e-]+),\s*(-?[\d.e-]+)\)")
-_NUMBER: Final = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
-_VIEW: Final = re.compile(r"\bconcat_(\d+)_group\b")
-_TURNED: Final = re.compile(r"rotate\(270\)\s*translate\((-?[\d.e-]+),\s*(-?[\d.e-]+)\)")
-_TURN: Final = "rotate(270)"
-_SVG: Final = "{http://www.w3.org/2000/svg}"
-_STEP: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
-_CIRCLE: Final = re.compile(
-    r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0"  # how Vega draws one
-)
-_INHERITED: Final = ("fill", "stroke", "stroke-miterlimit")
-_PAINT: Final = (
-    "fill",
-    "fill-opacity",
-    "stroke",
-    "stroke-width",
-    "stroke-dasharray",
-    "text-anchor",
-)
-_DEFAULTS: Final = {
-    ("fill", "none"),  # of a panel
-    ("stroke", "none"),
-    ("stroke-width", "1"),
-    ("text-anchor", "start"),
-    ("font-weight", "normal"),
-    ("fill-opacity", "1"),
-}
+
+_ANCHORS: Final = {"center": "middle", "right": "end"}
+_BASELINES: Final = {"top": 0.79, "middle": 0.3}
+"""How far the baseline of a text is below its position, in parts of the font size, as Vega has it."""
 
 
-@dataclass
-class _Mark:
-    """An element of the SVG: its position, and its paint (including `class`)."""
+class _Mark(NamedTuple):
+    """A text, or a shape whose text is empty, with its paint (including `class`)."""
 
-    tag: str
-    place: dict[str, str]
     paint: dict[str, str]
-    text: str = field(default="")
+    place: dict[str, str]
+    text: str = ""
 
 
 def draw(picture: Picture, chart: Chart) -> str:
     """The SVG of a chart; its ids start with the chart's anchor.
 
     Each panel is an SVG within it, which a page can arrange. Raises ValueError for a colour that is
-    not in the theme, because it could not be recoloured.
+    not in the theme, because it could not be recoloured, and for a mark of another type than text,
+    rect, rule, line and circle.
     """
-    drawn = vl_convert.vegalite_to_svg(
-        {**picture.specification, "config": CONFIG},
+    scene = vl_convert.vegalite_to_scenegraph(
+        {
+            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            "vconcat": [panel.view for panel in picture.panels],
+            "resolve": {"scale": {"color": "independent", "size": "independent"}},
+            "config": CONFIG,
+        },
         vl_version=VEGA_LITE,
         allowed_base_urls=[],
     )
-    root = ElementTree.fromstring(drawn)
+    views = scene["scenegraph"]["items"][0]["items"]
     title, description = f"{chart.anchor}-title", f"{chart.anchor}-desc"
     head = head_of(chart)
-    boxes = picture.boxes or (Box(0, 0, picture.width, picture.height, 0, 0),)
-    views = _panels(root) if picture.boxes else [root]
-    panels = []
-    for box, view in zip(boxes, views, strict=True):
-        marks: list[_Mark] = []
-        _flatten(view, 0.0, 0.0, {"fill": "none"}, marks)
-        panels.append(
-            f'<svg class="panel" fill="none" x="{MARGIN + box.x}" y="{box.y + head.height}" '
-            f'width="{box.width}" height="{box.height}" '
-            f'viewBox="{-box.left} {-box.top} {box.width} {box.height}">'
-            + "\n".join(_written(marks))
-            + "</svg>"
-        )
+    panels = [
+        f'<svg class="panel" fill="none" x="{MARGIN + x}" y="{y + head.height}" '
+        f'width="{panel.width}" height="{panel.height}" '
+        f'viewBox="{-panel.left} {-panel.top} {panel.width} {panel.height}">'
+        + "\n".join(_written(_marks(view["items"][0]["items"], 0, 0)))
+        + "</svg>"
+        for panel, (x, y), view in zip(picture.panels, picture.places, views, strict=True)
+    ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{chart.width}" height="{chart.height}" '
         f'viewBox="0 0 {chart.width} {chart.height}" role="img" '
@@ -98,141 +72,105 @@ def draw(picture: Picture, chart: Chart) -> str:
         f'<title id="{title}">{escape(chart.title)}</title>'
         f'<desc id="{description}">{escape(chart.description)}</desc>'
         f'<rect class="{CLASSES[PAPER]}" fill="{PAPER}" width="100%" height="100%"/>{head.svg}\n'
-        f"{PANELS}" + "\n".join(panels) + f"{END}</svg>\n"
+        # The page of a report takes the text between the tags of this group.
+        '<g class="panels">' + "\n".join(panels) + "</g></svg>\n"
     )
 
 
-FEWEST_DOTS: Final = 3
-
-PANELS: Final = '<g class="panels">'
-END: Final = "</g>"
-"""PANELS and END enclose the panels: a page takes the text between them."""
+# --- reading of a scene --------------------------------------------------------------------------
 
 
-# --- reading of Vega's SVG ---------------------------------------------------------------------
+def _marks(marks: Iterable[Mapping[str, Any]], x: float, y: float) -> Iterator[_Mark]:
+    """The visible marks of a group that is at (x, y)."""
+    for mark in marks:
+        kind, items = mark["marktype"], mark["items"]
+        if kind == "group":
+            for group in items:
+                yield from _marks(group["items"], x + group.get("x", 0), y + group.get("y", 0))
+        elif kind == "line":
+            if items:
+                yield _shape(kind, items[0], [(x + p["x"], y + p["y"]) for p in items])
+        else:
+            for item in items:
+                if item.get("opacity") != 0:
+                    yield from _drawn(kind, item, x, y)
 
 
-def _panels(root: ElementTree.Element) -> list[ElementTree.Element]:
-    """The group of each view of a concatenation, without its own transform."""
-    groups = {
-        int(found.group(1)): group
-        for group in root.iter(f"{_SVG}g")
-        if (found := _VIEW.search(group.get("class", "")))
-    }
-    for group in groups.values():
-        group[0].attrib.pop("transform", None)
-    return [groups[number] for number in sorted(groups)]
+def _drawn(kind: str, item: Mapping[str, Any], x: float, y: float) -> Iterator[_Mark]:
+    left, top = x + item["x"], y + item["y"]
+    match kind:
+        case "text":
+            lines = item["text"] if isinstance(item["text"], list) else [item["text"]]
+            for n, line in enumerate(lines):
+                if line:
+                    yield _text(line, item, left, top + n * LINE)
+        case "symbol" if item["shape"] == "circle":
+            yield _shape(kind, item, [(left, top)])
+        case "rule":
+            end = x + item.get("x2", item["x"]), y + item.get("y2", item["y"])
+            yield _shape(kind, item, [(left, top), end])
+        case "rect":
+            right, low = left + item["width"], top + item["height"]
+            yield _shape(kind, item, [(left, top), (right, top), (right, low), (left, low)])
+        case _:
+            raise ValueError(f"a mark that cannot be drawn: {item.get('shape', kind)}")
 
 
-def _flatten(
-    element: ElementTree.Element,
-    x: float,
-    y: float,
-    inherited: Mapping[str, str],
-    marks: list[_Mark],
-) -> None:
-    """Appends the visible elements below an element, moved by the transforms of its ancestors."""
-    attributes = {**inherited, **element.attrib}
-    if attributes.get("display") == "none" or attributes.get("opacity") == "0":
-        return
-    transform = attributes.pop("transform", "")
-    if move := _TRANSLATE.match(transform):
-        x, y = x + float(move.group(1)), y + float(move.group(2))
-    rest = _TRANSLATE.sub("", transform, count=1).strip()
-    if turned := _TURNED.fullmatch(rest):
-        x, y, rest = x + float(turned.group(2)), y - float(turned.group(1)), _TURN
-    tag = element.tag.rpartition("}")[2]
-    if tag in {"svg", "g"}:
-        below = {k: v for k, v in attributes.items() if k in _INHERITED}
-        for child in element:
-            _flatten(child, x, y, below, marks)
-        return
-    if tag == "line":
-        attributes.pop("fill", None)
-    elif tag == "path" and "fill" not in attributes:
-        raise ValueError("a path without a fill")
-    paints = {attributes.get("stroke", "none"), attributes.get("fill", "none")}
-    if paints <= {"none", "transparent"}:
-        return
-    mark = _mark(tag, attributes, x, y, rest)
-    mark.text = "".join(element.itertext())
-    marks.append(mark)
+def _shape(kind: str, item: Mapping[str, Any], corners: Sequence[tuple[float, float]]) -> _Mark:
+    """A line, an area or a dot. A dot is the round end of a line of length zero."""
+    if kind == "rect":
+        paint = {"fill": item["fill"], "fill-opacity": _number(item.get("fillOpacity", 1))}
+    elif kind == "symbol":
+        width = _number(math.sqrt(item["size"]))
+        paint = {"stroke": item["fill"], "stroke-width": width, "stroke-linecap": "round"}
+    else:
+        dash = ",".join(map(str, item.get("strokeDash", ())))
+        width = _number(item.get("strokeWidth", 1))
+        paint = {"stroke": item["stroke"], "stroke-width": width, "stroke-dasharray": dash}
+    end = "Z" if kind == "symbol" else ""
+    return _Mark(_painted(paint), {"d": path(corners) + end})
 
 
-def _mark(tag: str, attributes: Mapping[str, str], x: float, y: float, rest: str) -> _Mark:
-    paint = {k: attributes[k] for k in _PAINT if k in attributes}
-    paint = {k: v for k, v in paint.items() if (k, v) not in _DEFAULTS}
-    colours = {v for k, v in paint.items() if k in {"fill", "stroke"}}
-    if unknown := colours - set(CLASSES):
-        raise ValueError(f"colours that are not the theme's: {', '.join(sorted(unknown))}")
-    paint = {"class": " ".join(sorted(CLASSES[c] for c in colours)), **paint}
-    if tag == "line":
-        end = f"M0,0L{attributes['x2']},{attributes['y2']}"
-        return _Mark("path", {"d": moved_path(end, x, y) or ""}, paint)
-    if tag == "path" and not rest:
-        shape = attributes["d"]
-        if circle := _CIRCLE.fullmatch(shape):
-            place = {"cx": _number(x), "cy": _number(y), "r": _number(float(circle.group(1)))}
-            paint.pop("stroke-width", None)
-            return _Mark("circle", place, paint)
-        if moved := moved_path(shape, x, y):
-            return _Mark("path", {"d": moved}, paint)
-    place = {k: attributes[k] for k in ("d", "font-weight") if k in attributes}
-    place = {k: _short(v) for k, v in place.items() if (k, v) not in _DEFAULTS}
-    if tag == "text" and rest in ("", _TURN):
-        if rest:  # of all texts of a group
-            x, y, paint = -y, x, paint | {"transform": rest}
-        place |= {k: _number(v) for k, v in (("x", x), ("y", y)) if _number(v) != "0"}
-    elif x or y or rest:
-        place["transform"] = f"translate({_number(x)},{_number(y)}){_short(rest)}"
-    return _Mark(tag, place, paint)
+def _text(line: str, item: Mapping[str, Any], x: float, y: float) -> _Mark:
+    below = round(_BASELINES.get(item["baseline"], 0) * FONT_SIZE)
+    paint = {"fill": item["fill"], "text-anchor": _ANCHORS.get(item["align"], "")}
+    if item.get("angle"):  # a quarter turn to the left
+        paint["transform"] = "rotate(270)"
+        x, y = -y, x
+    weight = str(item.get("fontWeight", "normal"))
+    place = {"font-weight": weight.replace("normal", ""), "x": _number(x), "y": _number(y + below)}
+    return _Mark(_painted(paint), {k: v for k, v in place.items() if v not in ("", "0")}, line)
 
 
-def moved_path(shape: str, x: float, y: float) -> str | None:
-    """A path of straight lines in relative steps, moved by (x, y); None if it has curves.
+def _painted(paint: Mapping[str, str]) -> dict[str, str]:
+    """The paint without defaults, after the class of its colour."""
+    colour = paint.get("fill") or paint["stroke"]
+    if colour not in CLASSES:
+        raise ValueError(f"a colour that is not the theme's: {colour}")
+    return {"class": CLASSES[colour], **{k: v for k, v in paint.items() if v not in ("", "1")}}
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def path(corners: Iterable[tuple[float, float]]) -> str:
+    """A path through corners, in relative steps.
 
     Every corner is rounded by itself, so errors do not add up.
     """
     steps: list[str] = []
-    at = start = (x, y)
-    drawn = (0, 0)  # in tenths of a pixel: where the steps written so far end
-    last = ("", 0)  # the command and length of the last of them, if it was along an axis
-    for command, written in _STEP.findall(shape):
-        numbers = [float(n) for n in _NUMBER.findall(written)]
-        match command:
-            case "M" | "L":
-                at = (x + numbers[0], y + numbers[1])
-            case "h":
-                at = (at[0] + numbers[0], at[1])
-            case "v":
-                at = (at[0], at[1] + numbers[0])
-            case "Z":
-                steps.append("Z")
-                at, drawn, last = start, _tenths(start), ("", 0)
-                continue
-            case _:
-                return None
-        end = _tenths(at)
-        across, down = end[0] - drawn[0], end[1] - drawn[1]
-        drawn = end
-        if command == "M":
-            start, last = at, ("", 0)
-            steps.append(f"M{_decimal(end[0])},{_decimal(end[1])}")
+    at = (0, 0)  # in tenths of a pixel: where the steps written so far end
+    for x, y in corners:
+        end = round(x * 10), round(y * 10)
+        across, down = end[0] - at[0], end[1] - at[1]
+        if not steps:
+            steps.append(f"M{_decimal(across)},{_decimal(down)}")
         elif across and down:
-            last = ("", 0)
             steps.append(f"l{_decimal(across)},{_decimal(down)}".replace(",-", "-"))
         elif across or down:
-            axis, length = ("h", across) if across else ("v", down)
-            if last[0] == axis and last[1] * length > 0:
-                steps.pop()
-                length += last[1]
-            last = (axis, length)
-            steps.append(f"{axis}{_decimal(length)}")
+            steps.append(f"h{_decimal(across)}" if across else f"v{_decimal(down)}")
+        at = end
     return "".join(steps)
-
-
-def _tenths(point: tuple[float, float]) -> tuple[int, int]:
-    return round(point[0] * 10), round(point[1] * 10)
 
 
 def _decimal(tenths: int) -> str:
@@ -246,64 +184,23 @@ def _number(value: float) -> str:
     return _decimal(round(value * 10))
 
 
-def _short(text: str) -> str:
-    """The text with each of its numbers rounded to one decimal."""
-    return _NUMBER.sub(lambda n: _number(float(n.group())), text)
-
-
-# --- writing -------------------------------------------------------------------------------------
-
-
-def _written(marks: Iterable[_Mark]) -> Iterable[str]:
-    for _, alike in itertools.groupby(marks, key=lambda mark: mark.paint):
-        group = _joined(_dotted(list(alike)))
-        if len(group) == 1:
-            yield _element(group[0], group[0].paint)
+def _written(marks: Iterable[_Mark]) -> Iterator[str]:
+    """Each run of marks with the same paint as one element: a path, a text, or a group of texts."""
+    for paint, run in itertools.groupby(marks, key=lambda mark: mark.paint):
+        alike = list(run)
+        if "d" in alike[0].place:
+            yield _element("path", {**paint, "d": "".join(mark.place["d"] for mark in alike)})
+        elif len(alike) == 1:
+            yield _element("text", {**paint, **alike[0].place}, alike[0].text)
         else:
-            shared = "".join(f" {k}={quoteattr(v)}" for k, v in group[0].paint.items())
-            yield f"<g{shared}>" + "".join(_element(mark, {}) for mark in group) + "</g>"
+            texts = "".join(_element("text", mark.place, mark.text) for mark in alike)
+            yield f"<g{_attributes(paint)}>{texts}</g>"
 
 
-def _dotted(alike: list[_Mark]) -> list[_Mark]:
-    """Dots of one size as one path, a third as long: round ends of lines of length zero."""
-    radii = {mark.place.get("r") for mark in alike}
-    fill = alike[0].paint.get("fill")
-    if len(alike) < FEWEST_DOTS or len(radii) > 1 or {m.tag for m in alike} != {"circle"}:
-        return alike
-    if fill is None or set(alike[0].paint) != {"class", "fill"}:
-        return alike
-    width = _number(2 * float(radii.pop() or 0))
-    paint = {"class": alike[0].paint["class"], "stroke": fill, "stroke-width": width}
-    path = "".join(_dots([(float(m.place["cx"]), float(m.place["cy"])) for m in alike]))
-    return [_Mark("path", {"d": path}, paint | {"stroke-linecap": "round"})]
+def _element(tag: str, attributes: Mapping[str, str], text: str = "") -> str:
+    written = f"<{tag}{_attributes(attributes)}"
+    return f"{written}>{escape(text)}</{tag}>" if text else f"{written}/>"
 
 
-def _dots(places: Sequence[tuple[float, float]]) -> Iterable[str]:
-    """The steps from dot to dot."""
-    x, y = 0, 0
-    for command, place in zip(itertools.chain("M", itertools.repeat("m")), places, strict=False):
-        across, down = _tenths(place)
-        yield f"{command}{_decimal(across - x)},{_decimal(down - y)}Z".replace(",-", "-")
-        x, y = across, down
-
-
-def _joined(alike: Sequence[_Mark]) -> list[_Mark]:
-    """Merges adjacent strokes, and adjacent opaque areas, into one path."""
-    joined: list[_Mark] = []
-    for mark in alike:
-        path = mark.tag == "path" and "fill-opacity" not in mark.paint
-        if path and joined and joined[-1].tag == "path" and "transform" not in mark.place:
-            joined[-1].place["d"] += mark.place["d"]
-        else:
-            joined.append(mark)
-    for mark in joined:
-        if "stroke" not in mark.paint and "d" in mark.place:  # a filled path is closed
-            mark.place["d"] = mark.place["d"].replace("Z", "")
-    return joined
-
-
-def _element(mark: _Mark, paint: Mapping[str, str]) -> str:
-    attributes = "".join(f" {k}={quoteattr(v)}" for k, v in (*paint.items(), *mark.place.items()))
-    if not mark.text:
-        return f"<{mark.tag}{attributes}/>"
-    return f"<{mark.tag}{attributes}>{escape(mark.text)}</{mark.tag}>"
+def _attributes(attributes: Mapping[str, str]) -> str:
+    return "".join(f" {k}={quoteattr(v)}" for k, v in attributes.items())

@@ -6,7 +6,7 @@ site's style sheet can replace it on a dark page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tlsperf.contract.libraries import LIGHT
@@ -39,7 +39,6 @@ CLASSES: Final[Mapping[str, str]] = {
 
 FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 FONT_SIZE: Final = 12
-WIDTH: Final = 720
 
 CONFIG: Final[Mapping[str, Any]] = {
     "font": "sans-serif",
@@ -68,11 +67,10 @@ def text_width(characters: int) -> int:
     return round(characters * FONT_SIZE * 0.6)
 
 
-def colour_channel(colours: Sequence[str]) -> dict[str, Any]:
-    """The Vega-Lite channel that maps these colour classes to their colours."""
-    return {
-        "field": "colour",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": colours, "range": [LIGHT[c] for c in colours]},
-    }
+COLOUR: Final[Mapping[str, Any]] = {
+    "field": "colour",
+    "type": "nominal",
+    "legend": None,
+    "scale": {"domain": [*LIGHT, *HEAT], "range": [*LIGHT.values(), *HEAT.values()]},
+}
+"""The Vega-Lite channel from a library's colour class, or a name of HEAT, to its colour."""

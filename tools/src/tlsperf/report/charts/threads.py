@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tlsperf.contract.names import scenario_name
-from tlsperf.contract.results import Table
+from tlsperf.contract.results import Cell, Table
 from tlsperf.contract.text import counted
-from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
-from tlsperf.report.charts.lines import lines, lines_of
-from tlsperf.report.charts.panels import grid, keys, titles, without_title
+from tlsperf.report.charts.kind import Around, Drawing
+from tlsperf.report.charts.lines import Point, lines_over, point_of
 
 _FEW: Final = 8
 """Up to this number of threads, each number has a tick, because fewer ticks would be fractions."""
@@ -28,45 +26,27 @@ def doubled(table: Table, tables: Sequence[Table]) -> bool:
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
     """One chart with a panel for each scenario."""
-    groups = groups_of(table, "threads")
-    shown = around.shown(table)
-    labels = {i.id: i.label for i in shown}
     most = max(row.scenario.threads or 0 for row in table.rows)
-    marks = [around.cores] if around.cores and around.cores <= most else []
-    axis = {"values": list(range(1, most + 1))} if most <= _FEW else {"tickCount": 5}
-    names = without_title([scenario_name(s) for s in groups], table.title)
-    panels, ends = [], []
-    for title, name, rows in zip(titles(names), names, groups.values(), strict=True):
-        cells = {
-            i.id: [
-                (row.scenario.threads, cell)
-                for row in rows
-                for cell in row.cells
-                if cell.implementation == i.id and cell.value is not None and row.scenario.threads
-            ]
-            for i in shown
-        }
-        ends.append(
-            f"{name}: "
-            + "; ".join(
-                f"{labels[first.implementation]} from {first.text} with "
-                f"{counted(rows[0].scenario.threads or 0, 'thread')} to {last.text} with "
-                f"{rows[-1].scenario.threads}"
-                for first, last in zip(rows[0].cells, rows[-1].cells, strict=True)
-                if first.value is not None and last.value is not None
-            )
-        )
-        panels.append(
-            lines(
-                title,
-                lines_of(shown, cells),
-                x_axis={"format": "d", **axis},
-                x_domain=(0, most),
-                marks=marks,
-            )
-        )
+    cores = [around.cores] if around.cores and around.cores <= most else []
+    ticks = {"values": list(range(1, most + 1))} if most <= _FEW else {"tickCount": 5}
     note = f"{table.unit} over the number of threads; each scale begins at zero."
-    if marks:
-        note += f" Dashed: the {counted(around.cores or 0, 'core')} of the host."
-    description = f"Lines over the number of threads, in {table.unit}. {'. '.join(ends)}."
-    yield drawing(table, grid(panels), description, note, keys(shown))
+    yield lines_over(
+        table,
+        around,
+        ("threads",),
+        lambda row, cell: point_of(row.scenario.threads, cell),
+        _ends,
+        description=f"Lines over the number of threads, in {table.unit}.",
+        note=note + "".join(f" Dashed: the {counted(n, 'core')} of the host." for n in cores),
+        x_axis={"format": "d", **ticks},
+        x_domain=(0, most),
+        marks=cores,
+    )
+
+
+def _ends(found: Sequence[tuple[Point, Cell]]) -> str:
+    (fewest, first), (most, last) = found[0], found[-1]
+    return (
+        f" from {first.text} with {counted(int(fewest.x), 'thread')} "
+        f"to {last.text} with {most.x:.0f}"
+    )

@@ -6,33 +6,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import NamedTuple
 
 from tlsperf.contract.index import TrendLine, TrendMark
 from tlsperf.contract.metrics import Unit
 from tlsperf.contract.results import Key
-from tlsperf.report.charts.lines import Line, Point, lines
+from tlsperf.report.charts.kind import Drawing, titled
+from tlsperf.report.charts.lines import AS_MANY_AS_FIT, Point, broken, lines
 from tlsperf.report.charts.panels import SINGLE, grid
-from tlsperf.report.charts.picture import Picture
 
 HEIGHT = 170
 
 
-class Trend(NamedTuple):
-    """The picture of a trend, how to read it, and its legend."""
-
-    picture: Picture
-    note: str
-    keys: list[Key]
-
-
 def trend(
+    anchor: str,
+    title: str,
+    description: str,
     drawn: Sequence[TrendLine],
     dates: Sequence[date],
     marks: Sequence[TrendMark],
     unit: Unit,
     better: str,
-) -> Trend:
+    table: str | None = None,
+) -> Drawing:
     """The chart of lines with cells at `dates`.
 
     A mark is drawn between its report and the one before it, because the day of the change is
@@ -48,25 +43,19 @@ def trend(
             texts.setdefault(mark.report, []).append(mark.text)
     pieces = []
     for line in drawn:
-        runs: list[list[Point]] = [[]]
+        points: list[Point | None] = []
         for i, cell in enumerate(line.cells):
-            if i in gaps and runs[-1]:
-                runs.append([])
+            if i in gaps:
+                points.append(None)
             if cell.value is not None:
-                runs[-1].append(Point(days[i], cell.value))
-        pieces += [Line(line.colour, points) for points in runs if points]
+                points.append(Point(days[i], cell.value))
+        pieces += broken(line.colour, points)
     span = max(days[-1] - days[0], 1)
-    months = {d: f"{day:%b %Y}" for d, day in zip(days, dates, strict=True)}
-    names = ",".join(f"{d}:'{month}'" for d, month in months.items())
     plot = lines(
         [],
         pieces,
-        x_axis={
-            "values": list(months),
-            "labelExpr": f"{{{names}}}[datum.value]",
-            "labelOverlap": "parity",
-            "labelSeparation": 8,
-        },
+        names={d: [f"{day:%b %Y}"] for d, day in zip(days, dates, strict=True)},
+        x_axis=AS_MANY_AS_FIT,
         x_domain=(days[0] - 0.1 * span, days[-1] + 0.1 * span),
         marks=[at[report] for report in texts],
         width=SINGLE,
@@ -76,4 +65,4 @@ def trend(
     if texts:
         note += " Dashed, from left: " + "; ".join(", ".join(t) for t in texts.values()) + "."
     keys = [Key(label=line.name, colour=line.colour) for line in drawn]
-    return Trend(grid([plot]), note, keys)
+    return titled(anchor, title, grid([plot]), description, note, keys, table)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tlsperf.contract.libraries import NAMES
-from tlsperf.contract.results import Row, ShownImplementation, Table
+from tlsperf.contract.results import Key, Row, ShownImplementation, Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing
-from tlsperf.report.charts.lines import HEIGHT, LEFT, RIGHT, Line, Point, lines
+from tlsperf.report.charts.lines import LEFT, RIGHT, Line, lines, point_of
 from tlsperf.report.charts.panels import (
-    LINE,
     PANEL,
     Panel,
-    dashes,
     grid,
     legend,
     short_names,
@@ -28,7 +26,8 @@ FEWEST: Final = 4
 MOST_LIBRARIES: Final = 3
 """Limit of libraries side by side in a panel: each needs room for the names of two versions."""
 
-INSET: Final = 8
+INSET: Final = 0.1
+"""Space before the first version of a library and after the last, in parts of its place."""
 
 
 def line_of(shown: ShownImplementation) -> str:
@@ -55,16 +54,17 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
         shown = around.implementations[i]
         groups.setdefault(line_of(shown), []).append(shown)
     names = short_names(table)
+    keys = legend([(name, of[0].colour) for name, of in groups.items()])
     panels = [
-        _panel(title, row, groups) for title, row in zip(titles(names), table.rows, strict=True)
+        _panel(title, row, list(zip(keys, groups.values(), strict=True)))
+        for title, row in zip(titles(names), table.rows, strict=True)
     ]
-    named = [(name, of[0].colour) for name, of in groups.items()]
     note = (
         f"{table.unit} by version, {table.better} is better; each scale begins at zero. "
         + "; ".join(f"{name}: {', '.join(number_of(i) for i in of)}" for name, of in groups.items())
         + "."
     )
-    yield drawing(table, grid(panels), _figures(table, groups), note, legend(named))
+    yield drawing(table, grid(panels), _figures(table, groups), note, keys)
 
 
 def number_of(shown: ShownImplementation) -> str:
@@ -72,36 +72,25 @@ def number_of(shown: ShownImplementation) -> str:
     return shown.version.split(",")[0].split(" ")[-1]
 
 
-def _panel(title: list[str], row: Row, groups: dict[str, list[ShownImplementation]]) -> Panel:
+def _panel(
+    title: list[str], row: Row, groups: Sequence[tuple[Key, list[ShownImplementation]]]
+) -> Panel:
     cells = {cell.implementation: cell for cell in row.cells}
-    slot = (PANEL - LEFT - RIGHT) / len(groups)
     drawn: list[Line] = []
-    below: list[dict[str, Any]] = []
-    widest = 0
-    colours = [of[0].colour for of in groups.values()]
-    for n, (of, dash) in enumerate(zip(groups.values(), dashes(colours), strict=True)):
-        start, room = n * slot + INSET, slot - 2 * INSET
+    for n, (key, of) in enumerate(groups):
         points = [
-            Point(
-                start + room * k / max(1, len(of) - 1),
-                cells[i.id].value or 0,
-                cells[i.id].low,
-                cells[i.id].high,
-            )
+            point_of(n + INSET + (1 - 2 * INSET) * k / max(1, len(of) - 1), cells[i.id])
             for k, i in enumerate(of)
-            if cells[i.id].value
         ]
-        if points:
-            drawn.append(Line(of[0].colour, points, dash))
-        ends = [f"{number_of(of[0])} –", number_of(of[-1])]
-        widest = max(widest, *(text_width(len(text)) for text in ends))
-        below += [
-            {"x": round(start + room / 2), "y": HEIGHT + LINE * (k + 1), "text": text}
-            for k, text in enumerate(ends)
-        ]
+        if known := [point for point in points if point]:
+            drawn.append(Line(key.colour, known, key.dash))
+    names = {
+        n + 0.5: [f"{number_of(of[0])} –", number_of(of[-1])] for n, (_, of) in enumerate(groups)
+    }
+    widest = max(text_width(len(text)) for ends in names.values() for text in ends)
     # If there is no room for the names, only the note below the title has them.
-    shown = below if widest < slot else []
-    return lines(title, drawn, x_domain=(0, PANEL - LEFT - RIGHT), below=shown)
+    shown = names if widest < (PANEL - LEFT - RIGHT) / len(groups) else {}
+    return lines(title, drawn, x_domain=(0, len(groups)), names=shown)
 
 
 def _figures(table: Table, groups: dict[str, list[ShownImplementation]]) -> str:

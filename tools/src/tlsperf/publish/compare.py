@@ -1,0 +1,333 @@
+"""`tlsperf compare`: any two implementations of any runs, in the tables of a report on the two.
+
+A row of the left side and its counterpart on the right are one row of that report, and the left
+side is its baseline. So figures, ratios and verdicts follow the rules of all reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from tlsperf.analysis.diff import OTHER_CONDITIONS, Field, RowPair, row_pairs
+from tlsperf.analysis.ratios import untested
+from tlsperf.analysis.series import At, MeasuredRun, Sample, Series, measured, row_names
+from tlsperf.analysis.statistics import summary
+from tlsperf.contract.comparisons import Estimator
+from tlsperf.contract.errors import UserError, alternatives
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Noise, Results, Row, Table
+from tlsperf.contract.run import Host, Implementation, Report, Run, RunWarning
+from tlsperf.contract.text import implementation_label
+from tlsperf.load.notes import known_notes
+from tlsperf.load.root import run_id
+from tlsperf.load.run import LoadedRun, loader, read_hosts, read_run, read_runs, withdrawal
+from tlsperf.publish.assemble import with_floors
+from tlsperf.report.notes import caveats_for, warnings_for
+from tlsperf.report.sections import report_noise
+
+
+@dataclass(frozen=True)
+class Side:
+    """One implementation of one run."""
+
+    run: MeasuredRun
+    id: Identifier
+    implementation: Implementation
+    """As the report names it: the right side with its run if both have one id."""
+
+    @property
+    def label(self) -> str:
+        return implementation_label(self.implementation)
+
+    @property
+    def rows(self) -> list[Series]:
+        """The rows that it has, without parts of other rows."""
+        return [row for row in self.run.series if self.id in row.samples and not row.is_part]
+
+    def of(self, row: Series, place: Series) -> Series:
+        """Its figures of a row alone, in the place of another row."""
+        return replace(place, samples={self.implementation.id: row.samples[self.id]})
+
+
+def side_of(run: MeasuredRun, id_: Identifier) -> Side:
+    """The implementation with an id in a run that has it."""
+    return Side(run, id_, next(of for of in run.loaded.run.implementations if of.id == id_))
+
+
+def compared(
+    root: Path,
+    left: str,
+    right: str,
+    estimator: Estimator = "median",
+    include_invalid: bool = False,
+    across_hosts: bool = False,
+    scenario: str | None = None,
+) -> Results:
+    """Two implementations, each `[RUN/]IMPLEMENTATION`, with ratios to the left one.
+
+    Only rows with `scenario` in their name or anchor are shown, but intervals are corrected for all
+    rows that both have. Raises UserError.
+    """
+    folder = root / "data" / "runs"
+    load, runs = loader(folder), read_runs(folder)
+    run_of = cache(lambda id_: measured(load(id_)))
+
+    def side(reference: str) -> Side:
+        run, identifier = find(reference, folder)
+        whole = measured(all_valid(load(run))) if include_invalid else run_of(run)
+        return side_of(single_figures(whole, estimator), identifier)
+
+    a, b = side(left), side(right)
+    noise = report_noise(dict.fromkeys([a.run.id, b.run.id]), runs, run_of)
+    hosts, notes = read_hosts(root / "data" / "hosts"), known_notes(root / "data")
+    results = beside(a, b, noise, hosts, runs, across_hosts, scenario)
+    warnings = [*warnings_for(caveats_for(results, notes), notes), *results.warnings]
+    return results.model_copy(update={"warnings": warnings})
+
+
+def is_slower(results: Results) -> bool:
+    """Whether right is slower in any row, or worse where the figure is no speed."""
+    cells = (cell for table in results.tables for row in table.rows for cell in row.cells)
+    return any(cell.ratio is not None and cell.ratio.verdict == "slower" for cell in cells)
+
+
+# --- choice of the two sides -------------------------------------------------------------------
+
+
+def find(reference: str, runs: Path) -> tuple[Identifier, Identifier]:
+    """Run and id of the implementation `[RUN/]IMPLEMENTATION` of the folder `runs`.
+
+    RUN may be omitted if only one run has an implementation with that id. Raises UserError.
+    """
+    run, _, identifier = reference.rpartition("/")
+    named = {run_id(run): read_run(runs / run_id(run))} if run else read_runs(runs)
+    folders = {runs / name: [i.id for i in of.implementations] for name, of in named.items()}
+    found = [folder.name for folder, ids in folders.items() if identifier in ids]
+    if not found:
+        if note := next(filter(None, (withdrawal(of, identifier) for of in folders)), None):
+            raise UserError(f"{reference!r} has no figures: {note.text}")
+        known = sorted({identifier for ids in folders.values() for identifier in ids})
+        where = run or f"any run in {runs}"
+        raise UserError(
+            f"{identifier!r} is not in {where}: expected {alternatives(identifier, known)}"
+        )
+    if len(found) > 1:
+        choices = ", ".join(f"{name}/{identifier}" for name in found)
+        raise UserError(f"{identifier} is in several runs: give one of {choices}")
+    return found[0], identifier
+
+
+def all_valid(loaded: LoadedRun) -> LoadedRun:
+    """The run with the figures that do not count among those that do, and a warning of that."""
+    notes = dict.fromkeys(row.note for row in loaded.rows if row.note)
+    if not notes:
+        return loaded
+    message = f"Run {loaded.run.id}: figures that do not count are included ({'; '.join(notes)})."
+    others = [
+        of for of in loaded.warnings if of.code not in ("disturbed-rounds-excluded", "invalid")
+    ]
+    return replace(
+        loaded,
+        rows=[row._replace(note=None) for row in loaded.rows],
+        warnings=[*others, RunWarning(code="invalid", message=message)],
+    )
+
+
+def single_figures(whole: MeasuredRun, estimator: Estimator) -> MeasuredRun:
+    """The run with the figure of an estimator in place of rounds; that of medians as it is."""
+    if estimator == "median":
+        return whole
+
+    def single(row: Series, sample: Sample) -> Sample:
+        if not sample.valid:
+            return sample
+        found = summary(list(sample.valid.values()), row.definition.better).by(estimator)
+        return replace(sample, valid={At(whole.id, 1, None): found}, has_rounds=False)
+
+    source = {"source": None}  # its estimator is another one
+    warning = RunWarning(code="method", message=f"Run {whole.id}: figures are {_NAMES[estimator]}.")
+    loaded = replace(
+        whole.loaded,
+        run=whole.loaded.run.model_copy(update=source),
+        warnings=[*whole.loaded.warnings, warning],
+    )
+    series = (
+        replace(row, samples={i: single(row, sample) for i, sample in row.samples.items()})
+        for row in whole.series
+    )
+    return MeasuredRun(loaded, tuple(series))
+
+
+_NAMES: Final = {"upper-median": "upper medians", "best": "those of the best round"}
+
+
+# --- the two sides in one report -----------------------------------------------------------------
+
+
+def beside(
+    left: Side,
+    right: Side,
+    noise: Sequence[Noise],
+    hosts: Mapping[Identifier, Host],
+    runs: Mapping[Identifier, Run],
+    across_hosts: bool = False,
+    scenario: str | None = None,
+) -> Results:
+    """The results of a report on two sides, with warnings for the rows that only one has.
+
+    `noise` is that of their runs; `hosts` and `runs` are all that are known. Raises UserError if
+    there is no row to show.
+    """
+    pairs = row_pairs(left.rows, right.rows)
+    if not pairs:
+        sides = " and ".join(f"{side.run.id}/{side.id}" for side in (left, right))
+        raise UserError(f"{sides} have no scenario in common; tlsperf show prints those of a run")
+    if left.id == right.id:
+        right = _with_run(right)
+    parts = together(left, right, pairs)
+    report = Report(
+        id=f"{left.implementation.id}-and-{right.implementation.id}",
+        title=f"{right.label} against {left.label}",
+        date=max(part.loaded.run.date for part in parts),
+        runs=[part.id for part in parts],
+        baseline=left.implementation.id,
+        across_hosts=across_hosts,
+        previous=None,
+    )
+    results = with_floors(report, parts, noise, hosts, runs).results
+    shown = _with_rows(
+        _without_verdicts(results, pairs), lambda row: is_named(row.name, row.anchor, scenario)
+    )
+    if not shown.tables:
+        names = "\n  ".join(pair.name for pair in pairs)
+        raise UserError(f"--scenario {scenario}: none of\n  {names}")
+    without = [*left_out(left, right, pairs, scenario), *left_out(right, left, pairs, scenario)]
+    said = [_with_option(warning) for warning in results.warnings]
+    changed = {"warnings": [*said, *without], "headlines": [], "prices": None}
+    return shown.model_copy(update=changed)
+
+
+def _with_option(warning: RunWarning) -> RunWarning:
+    """The warning that hosts differ names the option that gives ratios nevertheless."""
+    without = "have no ratio and no verdict"
+    message = warning.message.replace(without, f"{without}; --across-hosts prints them")
+    return warning.model_copy(update={"message": message}) if warning.code == "host" else warning
+
+
+def _with_run(side: Side) -> Side:
+    """The side with its run in its id and label."""
+    own, run = side.implementation, side.run.id
+    build = ", ".join(filter(None, [own.build, run]))
+    named = own.model_copy(update={"id": f"{own.id}-{run}", "build": build})
+    return replace(side, implementation=named)
+
+
+def together(left: Side, right: Side, pairs: Sequence[RowPair]) -> list[MeasuredRun]:
+    """The runs of two sides with their common rows alone; one run if both are of it."""
+    own, theirs = left.implementation, right.implementation
+    of_left = [left.of(pair.row, pair.row) for pair in pairs]
+    of_right = [right.of(pair.other, pair.row) for pair in pairs]
+    if left.run.id == right.run.id:
+        return [_part(left.run, [own, theirs], [*of_left, *of_right])]
+    return [_part(left.run, [own], of_left), _part(right.run, [theirs], of_right)]
+
+
+def _part(
+    whole: MeasuredRun, implementations: list[Implementation], series: Sequence[Series]
+) -> MeasuredRun:
+    changed = {"implementations": implementations, "layouts": []}
+    run = whole.loaded.run.model_copy(update=changed)
+    return MeasuredRun(replace(whole.loaded, run=run, gaps=[], overheads=[]), tuple(series))
+
+
+def _without_verdicts(results: Results, pairs: Sequence[RowPair]) -> Results:
+    """The results without the verdicts of rows whose scenarios differ; those rows say in what."""
+    fields = {pair.row.key: pair.fields for pair in pairs if pair.fields}
+
+    def row(table: Table, of: Row) -> Row:
+        differing = fields.get((of.scenario, of.phase, of.metric, of.statistic, table.unit))
+        return _without_verdict(of, differing) if differing else of
+
+    tables = [
+        table.model_copy(update={"rows": [row(table, of) for of in table.rows]})
+        for table in results.tables
+    ]
+    return results.model_copy(update={"tables": tables})
+
+
+def _without_verdict(row: Row, fields: Sequence[Field]) -> Row:
+    left, right = (of.model_copy(update={"best": False, "tied": False}) for of in row.cells)
+    said = [f"{field.name} {field.own} and {field.other}" for field in fields]
+    changed = {
+        "ratio": right.ratio and untested(right.ratio, row.metric, OTHER_CONDITIONS),
+        "warnings": [*right.warnings, *said],
+    }
+    return row.model_copy(update={"cells": [left, right.model_copy(update=changed)]})
+
+
+# --- which rows are shown ------------------------------------------------------------------------
+
+
+def is_named(name: str, anchor: str, pattern: str | None) -> bool:
+    """Whether a pattern is in a name or an anchor; * and ? are wildcards."""
+    wanted = f"*{(pattern or '').lower()}*"
+    return fnmatchcase(name.lower(), wanted) or fnmatchcase(anchor, wanted)
+
+
+def _with_rows(results: Results, keep: Callable[[Row], bool]) -> Results:
+    kept = [
+        table.model_copy(update={"rows": rows})
+        for table in results.tables
+        if (rows := [row for row in table.rows if keep(row)])
+    ]
+    return results.model_copy(update={"tables": kept})
+
+
+def left_out(
+    side: Side, other: Side, pairs: Sequence[RowPair], scenario: str | None = None
+) -> list[RunWarning]:
+    """The rows of a side that the other side does not have: a warning for each reason."""
+    paired = {row.key for pair in pairs for row in (pair.row, pair.other)}
+    gaps = {
+        gap.scenario: f"{other.label}: {gap.reason}"
+        for gap in other.run.loaded.gaps
+        if gap.implementation == other.id
+    }
+    found: dict[str, list[str]] = {}
+    names = row_names(side.rows)
+    for row in side.rows:
+        name, anchor = names[row.key]
+        if row.key not in paired and is_named(name, anchor, scenario):
+            why = gaps.get(row.scenario, f"{other.label} has no figure of it")
+            found.setdefault(why, []).append(f"{name} ({row.unit})")
+    return [_left_out(why, rows) for why, rows in found.items()]
+
+
+def _left_out(why: str, rows: Sequence[str]) -> RunWarning:
+    return RunWarning(code="left-out", message=f"Left out, {why}: {'; '.join(rows)}.")
+
+
+def apart(results: Results, least: float) -> Results:
+    """The rows whose ratio is at least this share from 1; a warning names the others.
+
+    Rows without a ratio stay.
+    """
+
+    def is_apart(row: Row) -> bool:
+        ratios = [cell.ratio.value for cell in row.cells if cell.ratio]
+        return all(max(ratio, 1 / ratio) >= 1 + least for ratio in ratios)
+
+    near = [
+        f"{row.name} ({table.unit})"
+        for table in results.tables
+        for row in table.rows
+        if not is_apart(row)
+    ]
+    why = f"the figures differ by less than {100 * least:g}%"
+    warnings = [*results.warnings, *([_left_out(why, near)] if near else [])]
+    return _with_rows(results, is_apart).model_copy(update={"warnings": warnings})
