@@ -93,7 +93,7 @@ generate: render ## write all generated files that git holds
 	$(TLSPERF) validate
 	$(PYTHON) -m tlsperf.publish.schema
 	$(PYTHON) -m tlsperf.publish.style
-	$(PYTHON) tools/tests/fixture_run.py
+	$(PYTHON) tools/tests/project.py
 
 .PHONY: built
 built: $(VENV)/.tools # downloads and pages over all reports, beside what git holds
@@ -191,18 +191,22 @@ mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a ti
 pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
 	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py --write-pictures
 
-.PHONY: check
-check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## check format, lint, types, words, workflows, and what changed of data and reports
+.PHONY: check check-bench check-tools check-explore check-words check-data
+check: doctor-check check-bench check-tools check-explore check-words zizmor check-data ## check format, lint, types, words, workflows, and what changed of data and reports
+check-bench: $(VENV)/.build
 	cd bench && cargo fmt --all --check
 	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
+check-tools: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check tools scripts/libraries
 	$(VENV)/bin/ruff check tools scripts/libraries
 	cd tools && ../$(VENV)/bin/mypy
 	cd tools && ../$(VENV)/bin/lint-imports --no-cache
+check-explore: node_modules/.installed
 	node_modules/.bin/biome ci static/explore
 	node_modules/.bin/tsc
+check-words: $(VENV)/.dev
 	$(VENV)/bin/typos
-	$(MAKE) --no-print-directory zizmor
+check-data: $(VENV)/.dev
 	$(PYTHON) -m tlsperf.publish.schema --check
 	$(PYTHON) -m tlsperf.publish.style --check
 	$(TLSPERF) validate --changed
@@ -351,6 +355,6 @@ bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; 
 .PHONY: rehearse rehearse-all
 rehearse: programs $(VENV)/.dev zola ## run the steps of bench.yml here, in scratch clones
 	$(PYTHON) tools/automation/rehearse.py
-rehearse-all: libraries $(VENV)/.dev zola ## run them with every refusal, and those of action.yml
+rehearse-all: libraries $(VENV)/.dev zola ## run them with an unfit host and a fork too, and those of action.yml
 	$(PYTHON) tools/automation/rehearse.py --all --programs $(RELEASE)
 	$(PYTHON) tools/automation/rehearse_action.py

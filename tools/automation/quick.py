@@ -23,11 +23,11 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 BIN: Final = Path(sys.executable).parent
 MODULES: Final = ROOT / "node_modules" / ".bin"
-SHARED: Final = frozenset({"tests/project.py", "tests/kept.py", "tests/conftest.py"})
+SHARED: Final = frozenset({"tests/project.py", "tests/conftest.py"})
 """All tests depend on these, and these on most modules: a change of a module is not one of all."""
 FOUND_BY_NAME: Final = ("src/tlsperf/load/formats/", "src/tlsperf/publish/exchange/")
 """Packages that import their modules by name, which an import graph does not show."""
-FOLDERS: Final = frozenset({"captured", "docs", "scripts", "suites", "workflows"})
+FOLDERS: Final = frozenset({"docs", "formats", "scripts", "suites", "workflows"})
 """Tests that name one of these folders read what is in it."""
 OF_PAGES: Final = ("templates/", "static/", "content/", "config.toml")
 PAGES: Final = "tests/pages/"
@@ -179,35 +179,28 @@ def formats(changed: Sequence[str]) -> Iterator[Step]:
         yield Step([sys.executable, "-m", "tlsperf.publish.schema"])
 
 
-def checks(
-    changed: Sequence[str], removed: Sequence[str], libraries: Sequence[str]
-) -> Iterator[Step]:
+CHECKS: Final = {
+    "check-words": ("",),
+    "check-explore": ("static/explore/",),
+    "zizmor": (".github/", "action.yml", "docs/pull-requests.md"),
+    "check-tools": ("tools/", "scripts/libraries"),
+    "check-data": ("content/", "data/"),
+    "check-bench": ("bench/harness/", "bench/runner/", "bench/libraries/", "bench/Cargo"),
+}
+"""The targets of `make check`, cheapest first, with the beginnings of the files that they look at."""
+
+
+def checks(names: Sequence[str], libraries: Sequence[str]) -> Iterator[Step]:
     """Linters, types, data and tests, cheapest first."""
-    every = [*changed, *removed]
-    if changed:
-        yield Step([str(BIN / "typos"), "--quiet", "--force-exclude", *changed])
-    if any(name.startswith("static/explore/") for name in every):
-        yield Step([str(MODULES / "biome"), "ci", "static/explore"])
-        yield Step([str(MODULES / "tsc")])
-    if any(name.startswith((".github/", "action.yml", "docs/pull-requests.md")) for name in every):
-        yield Step(["make", "--no-print-directory", "zizmor"])
-    if any(name.endswith(".py") for name in every):
-        yield Step([str(BIN / "mypy")], "tools")
-        yield Step([str(BIN / "lint-imports"), "--no-cache"], "tools")
-    if any(name.startswith(("content/", "data/")) for name in every):
-        yield Step([str(BIN / "tlsperf"), "validate", "--changed"])
-        yield Step([str(BIN / "tlsperf"), "render", "--check", "--changed"])
-    packages = crates(every, libraries)
-    if packages:
-        lint = ["cargo", "clippy", "--quiet", "--locked", "--workspace", "--all-targets"]
-        yield Step([*lint, "--", "-D", "warnings"], "bench")
+    if wanted := [it for it, of in CHECKS.items() if any(name.startswith(of) for name in names)]:
+        yield Step(["make", "--no-print-directory", "--keep-going", *wanted])
     texts = {
         str(path.relative_to(ROOT / "tools")): path.read_text(encoding="utf-8")
         for path in (ROOT / "tools" / "tests").rglob("test_*.py")
     }
-    if tests := affected_tests(every, import_graph(), texts):
+    if tests := affected_tests(names, import_graph(), texts):
         yield Step([sys.executable, "-m", "pytest", "--quiet", "-n", "2", *tests], "tools")
-    if packages:
+    if packages := crates(names, libraries):
         # Tests of tlsbench start the programs of the libraries.
         yield Step(["cargo", "build", "--quiet", "--locked", "--workspace"], "bench")
         of_packages = [argument for name in packages for argument in ("--package", name)]
@@ -219,14 +212,9 @@ def main(arguments: Sequence[str]) -> int:
     names = differing(since)
     libraries = shared_libraries((ROOT / "bench" / "Cargo.toml").read_text(encoding="utf-8"))
     changed = [name for name in names if (ROOT / name).is_file()]
-    removed = [name for name in names if name not in changed]
     print(f"{len(names)} files differ from {since}")
     started = time.monotonic()
-    failed = [
-        step
-        for step in chain(formats(changed), checks(changed, removed, libraries))
-        if not step.run()
-    ]
+    failed = [step for step in chain(formats(changed), checks(names, libraries)) if not step.run()]
     for library in own_workspaces(names, libraries):
         print(f"not tried here: make more-libraries test-libraries LIBRARY={library}")
     for step in failed:

@@ -15,9 +15,8 @@ in a fresh clone as on GitHub, with stand-ins for what is GitHub's or a bench ho
   is to be unfit, it moves again and the machine is kept busy.
 
 The programs of `--programs` and the packages in .venv and node_modules are lent to the clones. With
-`--all`, each refusal is played too: an unfit host, before and after measuring, an archive that was
-changed, a run of another suite, a report that is there already, a fork that nobody approved. Last, a
-fork that is approved is built and measured.
+`--all`, an unfit host is refused too, and a fork that is approved is built and measured. What the
+scripts and `tlsperf draft` refuse is tested without a rehearsal (test_scripts.py, test_draft.py).
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ from workflows import Job, Step, Workflow, read_workflow
 HOST: Final = "x64"
 SUITE: Final = "rehearsal"
 """Not quick, whose reports are left out of the pages over all reports."""
-OTHER_SUITE: Final = "quick"
 SHORT: Final = f"""\
 schema = 1
 name = "{SUITE}"
@@ -69,9 +67,7 @@ threads = 1
 MADE_UP: Final = """\
 import sys
 from pathlib import Path
-from kept import PROJECT_SOURCES, kept
-from pages.fixture import make_site
-from project import write_project
+from project import PROJECT_SOURCES, kept, make_site, write_project
 make_site(Path(sys.argv[1]), kept("project", PROJECT_SOURCES, write_project))
 """
 """Writes the site of the made-up project to a folder."""
@@ -299,10 +295,8 @@ def expect(condition: object, message: str) -> None:
     print(f"ok: {message}", flush=True)
 
 
-def rehearse(folder: Path, programs: Path, refusals: bool = False) -> None:
-    """The play, with what is refused if that is wanted; RehearsalError where it does not go as
-    written.
-    """
+def rehearse(folder: Path, programs: Path, more: bool = False) -> None:
+    """The play, with an unfit host and a fork if wanted; RehearsalError where it goes otherwise."""
     stage = set_stage(folder, programs)
     jobs = stage.workflow.jobs
     play(stage, jobs["measure"])
@@ -331,9 +325,8 @@ def rehearse(folder: Path, programs: Path, refusals: bool = False) -> None:
     expect("| headline |" in body, "the pull request shows headline figures")
     expect("arning" in body, "the pull request names warnings")
 
-    if refusals:
+    if more:
         refuse_unfit_host(stage)
-        refuse_other_runs(stage)
         measure_fork(stage)
 
 
@@ -364,56 +357,8 @@ def refuse_unfit_host(stage: Stage) -> None:
     expect(not status(stage.folder / "unfit"), "the checkout is clean after that")
 
 
-def refuse_other_runs(stage: Stage) -> None:
-    """Each archive that must not be published, refused by the very step of the workflow."""
-    (archive,) = (stage.folder / "artifacts" / f"run-{HOST}").glob("*.tar.gz")
-    clone = stage.folder / "refused"
-    measure = stage.workflow.jobs["measure"]
-    act(stage, measure.steps[0], clone, measure)
-    copy = clone / "build" / archive.name
-
-    def refused(expected: str, why: str, suite: str = SUITE) -> None:
-        environment = stage.environment({"ARCHIVE": "build/*.tar.gz", "SUITE": suite})
-        try:
-            run(["make", "draft"], cwd=clone, env=environment)
-        except RehearsalError as error:
-            print(error)
-            expect(expected in str(error), f"{why} is refused")
-        else:
-            raise RehearsalError(f"{why} was not refused")
-        expect(not status(clone), "the checkout is clean after that")
-
-    data = bytearray(archive.read_bytes())
-    data[len(data) // 2] ^= 1
-    copy.write_bytes(data)
-    refused(str(copy.relative_to(clone)), "an archive with one bit changed")
-
-    shutil.copy2(archive, copy)
-    expected = f"found a run of the suite {SUITE}, expected {OTHER_SUITE}"
-    refused(expected, "another suite", OTHER_SUITE)
-
-    commit(clone, clone / "bench" / "suites" / f"{SUITE}.toml", "# changed\n")
-    refused("it was changed", "a suite that was changed since")
-    run(["git", "reset", "--quiet", "--hard", "HEAD~1"], cwd=clone)
-
-    report = (stage.folder / "draft" / "build" / "draft" / "report").read_text().strip()
-    page = clone / "content" / "perf" / report / "index.md"
-    commit(clone, page, "of another\n")
-    refused("this report exists", "a report that is there already")
-    expect(page.read_text() == "of another\n", "it is as it was")
-
-    with busy():  # by hand, as the workflow would not have measured
-        environment = stage.environment({"SUITE": SUITE, "HOST": "unfit"})
-        run(["scripts/measure"], cwd=clone, env=environment)
-        measured = (clone / "build" / "run").read_text().strip()
-        copy.unlink()
-        run([str(PROGRAMS / "tlsbench"), "pack", measured, "--out", "build"], cwd=clone)
-        shutil.rmtree(clone / measured)
-    refused("not fit to measure", "a run of an unfit host")
-
-
 def measure_fork(stage: Stage) -> None:
-    """With `source` and `revision`, a fork that an administrator lists is measured, no other."""
+    """With `source` and `revision`, a fork that an administrator lists is measured."""
     revision = fork_of_rustls(stage.folder / "fork")
     stage.values |= {
         "inputs.source": f"rustls={FORK}",
@@ -422,22 +367,6 @@ def measure_fork(stage: Stage) -> None:
     artifact = stage.folder / "artifacts" / f"run-{HOST}"
     artifact.rename(artifact.with_name("published"))
     measure = stage.workflow.jobs["measure"]
-    for name, listed in (("unlisted", ""), ("other", f"openssl={FORK} rustls={FORK}-2")):
-        stage.values["vars.BENCH_SOURCES"] = listed
-        try:
-            play(stage, measure, name)
-        except RehearsalError as error:
-            print(error)
-            refused = "measure: Fetch the requested fork" in str(error) and "BENCH_SOURCES" in str(
-                error
-            )
-            expect(refused, f"a fork that is not among '{listed}' is refused")
-        else:
-            raise RehearsalError(f"a fork that is not among '{listed}' was measured")
-        build = stage.folder / name / "build"
-        expect(not (build / "source").exists(), "it was not fetched")
-        expect(not (build / "run").exists(), "nothing was measured")
-
     stage.values["vars.BENCH_SOURCES"] = f"openssl={FORK} rustls={FORK}"
     clone = play(stage, measure, "fork-measured")
     fetched = run(["git", "rev-parse", "HEAD"], cwd=clone / "build" / "source").strip()
@@ -529,7 +458,7 @@ def rehearsed(name: str, rehearsal: Callable[[Path], None]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Rehearses bench.yml on this machine.")
-    parser.add_argument("--all", action="store_true", help="play what is refused, and forks, too")
+    parser.add_argument("--all", action="store_true", help="play an unfit host and a fork too")
     add_programs(parser)
     arguments = parser.parse_args()
     if STILL not in os.environ:

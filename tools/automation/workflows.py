@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import AliasPath, BaseModel, Field, field_validator, model_validator
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(BaseModel, frozen=True):
     """One step: shell commands in `run`, or an action in `uses` (`owner/name@commit`)."""
 
-    id: str | None
-    name: str
-    run: str | None
-    uses: str | None
-    condition: str | None
-    env: Mapping[str, str]
-    inputs: Mapping[str, Any]
+    id: str | None = None
+    name: str = ""
+    run: str | None = None
+    uses: str | None = None
+    condition: str | None = Field(None, alias="if")
+    env: dict[str, str] = {}
+    inputs: dict[str, Any] = Field({}, alias="with")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, table: dict[str, Any]) -> dict[str, Any]:
+        return {"name": table.get("run") or table.get("uses"), **table}
 
     @property
     def action(self) -> str | None:
         return self.uses.partition("@")[0] if self.uses else None
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(BaseModel, frozen=True):
     """One job; `runs_on` has its labels, and `permissions` is None if the job states none."""
 
     id: str
-    runs_on: tuple[str, ...]
-    condition: str | None
-    permissions: Mapping[str, str] | None
-    concurrency: Mapping[str, Any] | None
-    env: Mapping[str, str]
+    runs_on: tuple[str, ...] = Field(alias="runs-on")
+    condition: str | None = Field(None, alias="if")
+    permissions: dict[str, str] | None = None
+    concurrency: dict[str, Any] | None = None
+    env: dict[str, str] = {}
     steps: tuple[Step, ...]
+
+    @field_validator("runs_on", mode="before")
+    @classmethod
+    def _labels(cls, of: Any) -> Any:
+        return (of,) if isinstance(of, str) else of
 
     @property
     def self_hosted(self) -> bool:
@@ -46,39 +53,38 @@ class Job:
         return not (len(self.runs_on) == 1 and self.runs_on[0].startswith("ubuntu-"))
 
 
-@dataclass(frozen=True)
-class Workflow:
+class Workflow(BaseModel, frozen=True):
     """One file of .github/workflows; `events` are its triggers."""
 
     path: Path
     text: str
-    events: Mapping[str, Any]
-    permissions: Mapping[str, str] | None
-    env: Mapping[str, str]
-    jobs: Mapping[str, Job]
+    events: dict[str, Any]
+    permissions: dict[str, str] | None = None
+    env: dict[str, str] = {}
+    jobs: dict[str, Job]
 
 
-@dataclass(frozen=True)
-class Action:
-    """A composite action; `inputs` are the values of those that a workflow may leave out."""
+class Action(BaseModel, frozen=True):
+    """A composite action."""
 
     text: str
-    inputs: Mapping[str, str]
-    required: frozenset[str]
-    steps: tuple[Step, ...]
+    given: dict[str, dict[str, Any]] = Field(alias="inputs")
+    steps: tuple[Step, ...] = Field(validation_alias=AliasPath("runs", "steps"))
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The values of those that a workflow may leave out."""
+        return {name: it["default"] for name, it in self.given.items() if "default" in it}
+
+    @property
+    def required(self) -> frozenset[str]:
+        return frozenset(name for name, it in self.given.items() if it.get("required"))
 
 
 def read_action(path: Path) -> Action:
-    """Reads the `action.yml` of a composite action; KeyError where it is none."""
+    """Reads the `action.yml` of a composite action; ValidationError where it is none."""
     text = path.read_text(encoding="utf-8")
-    table = yaml.safe_load(text)
-    inputs = table["inputs"]
-    return Action(
-        text=text,
-        inputs={name: it["default"] for name, it in inputs.items() if "default" in it},
-        required=frozenset(name for name, it in inputs.items() if it.get("required")),
-        steps=tuple(_step(step) for step in table["runs"]["steps"]),
-    )
+    return Action.model_validate({**yaml.safe_load(text), "text": text})
 
 
 def workflow_in(page: Path) -> Workflow:
@@ -88,48 +94,15 @@ def workflow_in(page: Path) -> Workflow:
 
 
 def read_workflow(path: Path) -> Workflow:
-    """Reads a workflow. KeyError or TypeError for other files; actionlint has better messages."""
+    """Reads a workflow; ValidationError for other files. actionlint has better messages."""
     return _workflow(path, path.read_text(encoding="utf-8"))
 
 
 def _workflow(path: Path, text: str) -> Workflow:
     table = yaml.safe_load(text)
-    events = table[True]  # YAML 1.1 parses the key `on` as true
-    if isinstance(events, str):
-        events = [events]
-    if isinstance(events, list):
-        events = dict.fromkeys(events)
-    return Workflow(
-        path=path,
-        text=text,
-        events=events,
-        permissions=table.get("permissions"),
-        env=table.get("env", {}),
-        jobs={id_: _job(id_, job) for id_, job in table["jobs"].items()},
-    )
-
-
-def _job(id_: str, table: Mapping[str, Any]) -> Job:
-    runs_on = table["runs-on"]
-    return Job(
-        id=id_,
-        runs_on=(runs_on,) if isinstance(runs_on, str) else tuple(runs_on),
-        condition=table.get("if"),
-        permissions=table.get("permissions"),
-        concurrency=table.get("concurrency"),
-        env=table.get("env", {}),
-        steps=tuple(_step(step) for step in table["steps"]),
-    )
-
-
-def _step(table: Mapping[str, Any]) -> Step:
-    run, uses = table.get("run"), table.get("uses")
-    return Step(
-        id=table.get("id"),
-        name=table.get("name") or run or uses or "",
-        run=run,
-        uses=uses,
-        condition=table.get("if"),
-        env=table.get("env", {}),
-        inputs=table.get("with", {}),
-    )
+    events = table.pop(True)  # YAML 1.1 parses the key `on` as true
+    if not isinstance(events, dict):
+        events = dict.fromkeys([events] if isinstance(events, str) else events)
+    jobs = {id_: {**job, "id": id_} for id_, job in table["jobs"].items()}
+    of_file = {"path": path, "text": text, "events": events, "jobs": jobs}
+    return Workflow.model_validate({**table, **of_file})

@@ -23,7 +23,7 @@ ROOT: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "tests"))
 
 from pages import zolas  # noqa: E402
-from pages.conftest import BASE_URL, Browser, serve  # noqa: E402
+from pages.conftest import BASE_URL, Browser, Built, serve  # noqa: E402
 from tlsperf.site import SiteError, run  # noqa: E402
 
 SCREEN: Final = 800
@@ -77,16 +77,6 @@ def built(commit: str, folder: Path) -> Path:
     return folder / "public"
 
 
-def pages(public: Path) -> dict[str, str]:
-    """The HTML of each page but redirects, by its path."""
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(public.rglob("*.html"))}
-    return {
-        path.relative_to(public).as_posix(): text
-        for path, text in texts.items()
-        if "<title>Redirect</title>" not in text
-    }
-
-
 def weight(public: Path, page: str, text: str) -> int:
     """Bytes of a page and what it loads."""
     names = {(public / page).parent.joinpath(name).resolve() for name in LOADED.findall(text)}
@@ -95,7 +85,8 @@ def weight(public: Path, page: str, text: str) -> int:
 
 def measured(public: Path, browser: Browser, scratch: Path) -> list[Measured]:
     """Every page of a built site."""
-    texts = pages(public)
+    site = Built(public)
+    texts = {page: site.text(page) for page in site.pages()}
     with contextmanager(serve)(public, scratch) as served:
         seen = browser.ask("look", base=served, pages=[*texts], views=[(WIDTH, "light")])
     heights = {view["page"]: view["height"] for view in seen}

@@ -1,6 +1,6 @@
-"""Simulates how often verdicts are right; its results are in simulation.md.
+"""Simulates how often verdicts are right: prints the tables of simulation.md, in about five minutes.
 
-    python tools/benchmarks/simulation.py           write the table (about five minutes)
+    python tools/benchmarks/simulation.py
 
 A simulated report is two implementations measured in 16 scenarios over 30 rounds, in the order of
 `tlsbench`: scenarios follow each other within a round, and within a scenario the two
@@ -13,7 +13,7 @@ shifts one side.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -29,6 +29,7 @@ from tlsperf.analysis.series import measured
 from tlsperf.analysis.statistics import (
     ALPHA,
     RatioEstimate,
+    Summary,
     paired_ratio,
     summary,
     unpaired_ratio,
@@ -134,6 +135,9 @@ NOISES: Final[dict[str, Noise]] = {
 }
 
 
+INDEPENDENT: Final = ("normal", "skewed", "bimodal")
+
+
 def _own_walks(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
     """Each implementation drifts separately, which pairing cannot cancel."""
     shape = (reports, scenarios, ROUNDS)
@@ -185,12 +189,9 @@ def _claims(estimate: RatioEstimate) -> bool:
     return estimate.verdict in ("faster", "slower")
 
 
-def _covers(estimate: RatioEstimate, truth: float) -> bool:
-    return (
-        estimate.low is not None
-        and estimate.high is not None
-        and (estimate.low <= truth <= estimate.high)
-    )
+def _covers(estimate: RatioEstimate | Summary, truth: float) -> bool:
+    low, high = estimate.low, estimate.high
+    return low is not None and high is not None and low <= truth <= high
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,44 +270,43 @@ def _deviation(noise: Noise) -> float:
 # --- limits -------------------------------------------------------------------------------------
 
 
-def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
-    """Cases that the promises do not cover, as rates of uncorrected false verdicts per scenario."""
-    random = np.random.default_rng([seed, 100])
+def _unlike(noise: Noise) -> Noise:
+    """The noise with another spread on the right."""
 
-    def false(noise: Noise, ratio: Callable[[Floats, Floats], RatioEstimate]) -> Rate:
+    def drawn(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
+        left, right = noise(random, reports, scenarios)
+        return left, right * _spreads(random, reports, scenarios) / 0.005
+
+    return drawn
+
+
+LIMITS: Final[dict[str, tuple[Noise, Callable[[Floats, Floats], RatioEstimate]]]] = {
+    **{f"unpaired, independent rounds: {n}": (NOISES[n], unpaired_ratio) for n in INDEPENDENT},
+    "unpaired, in batches on a walking host": (_in_batches, unpaired_ratio),
+    "paired, each side walks for itself": (_own_walks, paired_ratio),
+    **{
+        f"paired, unlike spreads, equal medians: {n}": (_unlike(NOISES[n]), paired_ratio)
+        for n in INDEPENDENT
+    },
+}
+"""Cases that the promises do not cover."""
+
+
+def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
+    """Rates of uncorrected false verdicts, and of intervals of one median that miss it."""
+    random = np.random.default_rng([seed, 100])
+    for case, (noise, ratio) in LIMITS.items():
         left, right = noise(random, REPORTS, 1)
         spread = _spreads(random, REPORTS, 1)
         pairs = zip(np.exp(left * spread)[:, 0], np.exp(right * spread)[:, 0], strict=True)
-        return _rate(_claims(ratio(a, b)) for a, b in pairs)
-
-    def unlike(noise: Noise) -> Noise:
-        def drawn(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
-            left, right = noise(random, reports, scenarios)
-            return left, right * _spreads(random, reports, scenarios) / 0.005
-
-        return drawn
-
-    yield "unpaired, independent rounds: normal", false(NOISES["normal"], unpaired_ratio)
-    yield "unpaired, independent rounds: skewed", false(NOISES["skewed"], unpaired_ratio)
-    yield "unpaired, independent rounds: bimodal", false(NOISES["bimodal"], unpaired_ratio)
-    yield "unpaired, in batches on a walking host", false(_in_batches, unpaired_ratio)
-    yield from _widened(random)
-    yield "paired, each side walks for itself", false(_own_walks, paired_ratio)
-    for name in ("normal", "skewed", "bimodal"):
-        yield (
-            f"paired, unlike spreads, equal medians: {name}",
-            false(unlike(NOISES[name]), paired_ratio),
-        )
-
-    def median_misses(noise: Noise) -> Rate:
-        left, _ = noise(random, REPORTS, 1)
-        return _rate(
-            not (of.low is not None and of.high is not None and of.low <= 1 <= of.high)
-            for of in (summary(np.exp(0.01 * rounds)) for rounds in left[:, 0])
-        )
-
-    for name, noise in list(NOISES.items())[:3]:
-        yield f"interval of one median misses it: {name}", median_misses(noise)
+        yield case, _rate(_claims(ratio(ours, theirs)) for ours, theirs in pairs)
+        if noise is _in_batches:
+            yield from _widened(random)
+    for name in INDEPENDENT:
+        left, _ = NOISES[name](random, REPORTS, 1)
+        medians = (summary(np.exp(0.01 * rounds)) for rounds in left[:, 0])
+        misses = _rate(not _covers(of, 1) for of in medians)
+        yield f"interval of one median misses it: {name}", misses
 
 
 def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]]:
@@ -344,47 +344,31 @@ def real_rounds() -> dict[str, Floats]:
 def real_halves(seed: int, splits: int = SPLITS) -> Iterator[tuple[str, Rate]]:
     """Random halves of one configuration's runs against each other: every verdict is false."""
     random = np.random.default_rng([seed, 200])
+    half = ROUNDS // 2
     configurations = list(real_rounds().values())
     halves = [
-        (figures[:, order[: ROUNDS // 2]], figures[:, order[ROUNDS // 2 :]])
+        (figures[:, order[:half]], figures[:, order[half:]])
         for figures in configurations
         for order in (random.permutation(ROUNDS) for _ in range(splits))
     ]
-    ratios: dict[str, Callable[..., RatioEstimate]] = {
-        "paired": paired_ratio,
-        "unpaired": unpaired_ratio,
-    }
-    for name, ratio in ratios.items():
-        yield (
-            f"random halves, {name}: one figure",
-            _rate(
-                _claims(ratio(left[i], right[i]))
-                for left, right in halves
-                for i in (random.integers(len(left)),)
-            ),
+    for name, ratio in (("paired", paired_ratio), ("unpaired", unpaired_ratio)):
+        one = (random.integers(len(left)) for left, _ in halves)
+        of_one = (ratio(left[i], right[i]) for (left, right), i in zip(halves, one, strict=True))
+        yield f"random halves, {name}: one figure", _rate(map(_claims, of_one))
+        of_any = (
+            any(_claims(ratio(a, b, len(left))) for a, b in zip(left, right, strict=True))
+            for left, right in halves
         )
-        yield (
-            f"random halves, {name}: any figure of the configuration, corrected",
-            _rate(
-                any(_claims(ratio(a, b, len(left))) for a, b in zip(left, right, strict=True))
-                for left, right in halves
-            ),
-        )
+        yield f"random halves, {name}: any figure of the configuration, corrected", _rate(of_any)
     every = [figure for figures in configurations for figure in figures]
-    yield (
-        "alternate runs, paired: each figure once",
-        _rate(_claims(paired_ratio(figure[::2], figure[1::2])) for figure in every),
-    )
-    yield (
-        "first half against second half, unpaired: each figure once",
-        _rate(
-            _claims(unpaired_ratio(figure[: ROUNDS // 2], figure[ROUNDS // 2 :]))
-            for figure in every
-        ),
-    )
+    alternate = (paired_ratio(figure[::2], figure[1::2]) for figure in every)
+    yield "alternate runs, paired: each figure once", _rate(map(_claims, alternate))
+    in_order = (unpaired_ratio(figure[:half], figure[half:]) for figure in every)
+    case = "first half against second half, unpaired: each figure once"
+    yield case, _rate(map(_claims, in_order))
 
 
-# --- the table ----------------------------------------------------------------------------------
+# --- the tables ---------------------------------------------------------------------------------
 
 
 def row(outcome: Outcome) -> str:
@@ -397,67 +381,22 @@ def row(outcome: Outcome) -> str:
     return f"| {outcome.noise} | {outcome.seed} | " + " | ".join(str(r) for r in rates) + " |"
 
 
-def lines_of(rates: Iterable[tuple[str, Rate]]) -> list[str]:
-    return [
-        "| case | rate | of |",
-        "|---|---:|---:|",
-        *(f"| {case} | {rate} | {rate.of:,} |" for case, rate in rates),
-    ]
-
-
-def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]) -> str:
-    found = [f"2% found at {spread:g}%" for spread in FOUND_SPREADS_PERCENT]
-    columns = ["noise", "seed", "false verdicts", "false reports", "coverage", *found]
-    lines = [
-        "# Simulation of the verdicts",
-        "",
-        "Written by `python tools/benchmarks/simulation.py`; its docstring describes the model.",
-        f"Each rate is in per cent of {REPORTS:,} cases, with its 99% binomial bounds.",
-        "",
-        "- **false verdicts**: how often a single comparison without correction has a verdict of "
-        "faster or slower, although nothing differs; at most 5.",
-        f"- **false reports**: how often a report of {SCENARIOS} scenarios has any such verdict "
-        "after correction, although nothing differs; at most 5.",
-        "- **coverage**: how often the 95% interval of a ratio contains the true ratio.",
-        f"- **2% found**: how often the verdict is faster after correction, if one of {SCENARIOS} "
-        f"scenarios has a true change of 2%, with {ROUNDS} rounds. The column names the relative "
-        "standard deviation of each side; up to 1.5% the rate is at least 90.",
-        "",
-        "| " + " | ".join(columns) + " |",
-        "|---|" + "---:|" * (len(columns) - 1),
-        *(row(outcome) for outcome in outcomes),
-        "",
-        "## Limits",
-        "",
-        "The limits above do not apply to these cases. A rate is that of false verdicts in a "
-        "single comparison without correction, unless the row states otherwise. The last three "
-        "rows state how often the 95% interval of a single median does not contain the true "
-        "median.",
-        "",
-        *lines_of(_limits(SEEDS[0])),
-        "",
-        "## The runs of December 2023 against themselves",
-        "",
-        "The rates are false verdicts in per cent; 5 are expected for a single figure. Each "
-        "configuration was run 30 times in a row. Random halves of its runs do not differ more "
-        "often than expected. Neither do alternate runs, which share the drift of the host. The "
-        "first and the second half do not share the drift, and differ more often than expected.",
-        "",
-        *lines_of(real_halves(SEEDS[0])),
-        "",
-        *session_simulation.table(sessions),
-    ]
-    return "\n".join(lines)
-
-
 def main() -> int:
-    outcomes = [simulate(name, seed) for name in NOISES for seed in SEEDS]
-    written = TABLE.with_suffix(".new")
-    sessions = session_simulation.simulated()
-    written.write_text(table(outcomes, sessions), encoding="utf-8")
-    written.replace(TABLE)
-    failures = [failure for outcome in outcomes for failure in outcome.failures()]
-    failures += [f for counts in sessions if counts.setting.is_promised for f in counts.failures()]
+    failures: list[str] = []
+    for name in NOISES:
+        for seed in SEEDS:
+            outcome = simulate(name, seed)
+            failures += outcome.failures()
+            print(row(outcome), flush=True)
+    for cases in (_limits, real_halves):
+        print()
+        for case, rate in cases(SEEDS[0]):
+            print(f"| {case} | {rate} | {rate.of:,} |", flush=True)
+    print()
+    for setting in session_simulation.SETTINGS:
+        counts = session_simulation.simulate(setting)
+        failures += counts.failures() if setting.is_promised else []
+        print(counts.line(), flush=True)
     for failure in failures:
         print(f"not held: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tlsperf.analysis.conditions import same_host
-from tlsperf.analysis.intervals import Intervals, intervals_of
+from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.noise import same_builds
 from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, measured, row_names
@@ -130,7 +130,7 @@ def _tables(
             one, two = (
                 _Table(
                     {row.key: row for row in side[key]},
-                    intervals_of(side[key], spreads),
+                    Intervals(side[key], spreads),
                     Rules(pairs=frozenset([of.id]), comparisons=max(tested, 1), spreads=spreads),
                 )
                 for side, of in ((ours, run), (theirs, other))

@@ -1,10 +1,11 @@
-"""Commands of tlsperf in this process: a process of its own takes a second to start."""
+"""Commands of tlsperf in this process, as one of its own takes a second to start, and those of git."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
 import io
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -41,3 +42,19 @@ def tlsperf(folder: Path, *arguments: str) -> Done:
                 gc.enable()  # a command that ends with its process does without
         spent = time.process_time() - before
     return Done(code, out.getvalue(), errors.getvalue(), spent)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def commit(folder: Path) -> None:
+    """Commits every file of a repository, which is made if there is none."""
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "All")

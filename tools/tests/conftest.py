@@ -14,8 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-from kept import PROJECT_SOURCES, ROOT, kept
-from project import write_project, write_small
+from project import PROJECT_SOURCES, ROOT, kept, write_project, write_small
 
 settings.register_profile(
     "default",

@@ -6,17 +6,21 @@ the same each time.
 It has what pages can show, in a few rows each: rates, times, counts, bytes, memory, latencies with a
 histogram, set-ups, threads, versions, a run in two sessions, a figure that must not count, a library
 that cannot do something, a disturbed round, and a report that somebody else published.
+`python tools/tests/project.py` writes one of its reports as data/schema/results.example.json.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import io
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -25,11 +29,11 @@ from typing import Any, Final
 import tomlkit
 
 from encoded_histogram import encoded
-from fixture_run import ROOT
 from tlsperf.publish.build import build
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
+ROOT: Final = Path(__file__).resolve().parents[2]
 BORING: Final = "boringssl-30cd935"
 OPENSSL: Final = "openssl-3.6.1"
 RUSTLS: Final = "rustls-0.23.37-aws-lc-rs"
@@ -110,6 +114,9 @@ class MadeRun:
     disturbed: int | None = None
     counter: str | None = None
     commit: str | None = None
+    overhead: bool = False
+    """Whether each block has what reading the clock costs."""
+    warning: str | None = None
 
 
 # --- figures -------------------------------------------------------------------------------------
@@ -488,6 +495,10 @@ def raw_records(run: MadeRun) -> bytes:
                     continue
                 for side in block.sides:
                     scenario = {**block.scenario, **({"side": side} if side else {})}
+                    if run.overhead:
+                        cost = {"nanoseconds": 100.0, "clock_nanoseconds": 25.0}
+                        of = {"implementation": implementation, "scenario": scenario}
+                        write("overhead", in_round, **of, **cost)
                     found = block.figures(implementation, side)
                     made = [with_noise(it, noise, session) for it in found]
                     more: dict[str, Any] = {} if run.counter else {"elapsed_seconds": 0.5}
@@ -562,8 +573,8 @@ def write_folder(folder: Path, table: dict[str, Any], name: str, data: bytes, fo
     (folder / "run.toml").write_text(text, encoding="utf-8")
 
 
-def write_made(runs: Path, run: MadeRun) -> None:
-    """Writes a run into a folder of runs."""
+def write_made(runs: Path, run: MadeRun) -> Path:
+    """Writes a run into a folder of runs; returns the run's own."""
     command = f"tlsbench run --suite bench/suites/{run.suite}.toml --out data/runs/{run.id}"
     table: dict[str, Any] = {
         "id": run.id,
@@ -578,6 +589,8 @@ def write_made(runs: Path, run: MadeRun) -> None:
         "suite": {"name": run.suite, "family": run.family or run.suite},
         "implementations": [described(run, it) for it in run.implementations],
     }
+    if run.warning:
+        table["warnings"] = [{"code": "interrupted", "message": run.warning}]
     if run.counter:
         table["counter"] = {"name": run.counter, "version": "3.19.0"}
     if run.commit:
@@ -594,6 +607,7 @@ def write_made(runs: Path, run: MadeRun) -> None:
             for number in range(1, run.sessions + 1)
         ]
     write_folder(runs / run.id, table, "records.jsonl", raw_records(run), "tlsbench/1")
+    return runs / run.id
 
 
 _PUBLISHED: Final = """\
@@ -737,6 +751,13 @@ def write_reports(root: Path) -> None:
             page.write_text(text, encoding="utf-8")
 
 
+def render_and_build(root: Path) -> None:
+    """Runs both commands on a site; what they print is not of interest."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        render_reports(root, check=False)
+        build(root)
+
+
 def write_project(root: Path) -> Path:
     """Writes data and reports below `root`, rendered; returns `root`."""
     shutil.copy(ROOT / "config.toml", root)
@@ -748,9 +769,7 @@ def write_project(root: Path) -> Path:
     write_nights(root)
     (root / "data" / "notes.toml").write_text(_NOTES, encoding="utf-8")
     write_reports(root)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        render_reports(root, check=False)
-        build(root)
+    render_and_build(root)
     return root
 
 
@@ -770,18 +789,154 @@ def files(root: Path) -> dict[str, bytes]:
     }
 
 
+def write_site(root: Path, *runs: MadeRun) -> Path:
+    """Writes runs, each with a built report, below `root`; returns the newest report's folder."""
+    shutil.copy(ROOT / "config.toml", root)
+    write_hosts(root)
+    for run in runs:
+        write_made(root / "data" / "runs", run)
+        page = new_report(root, [run.id])
+    render_and_build(root)
+    return page.parent
+
+
 def write_small(root: Path, *earlier: str) -> Path:
     """Writes a run of one scenario and its report, for tests that render again and again.
 
     `earlier` are days of more runs with the same figures. Returns the folder of the newest report.
     """
-    shutil.copy(ROOT / "config.toml", root)
+    days = (*earlier, SMALL.id[:10])
+    return write_site(root, *(replace(SMALL, id=f"{day}{SMALL.id[10:]}") for day in days))
+
+
+# --- its site -----------------------------------------------------------------------------------
+
+POST: Final = "2026-10-01-clock"
+_OVER_ALL: Final = (
+    *("perf", "blog", "trends", "hosts", "libraries", "scenarios"),
+    *("questions", "upgrades", "nightly"),
+)
+_POST: Final = """\
++++
+title = "On a clock’s cost & others"
+date = 2026-10-01
+description = "A post, as an example."
+[taxonomies]
+tags = ["method"]
++++
+
+A post about one read of the clock; see [the methodology](@/methodology.md).
+
+```sh
+tlsbench run --suite bench/suites/quick.toml --out data/runs/a-run-of-a-rather-long-name-to-wrap
+```
+"""
+
+
+def results_of(root: Path, report: str) -> dict[str, Any]:
+    """The content of the results.json of a report."""
+    text = (root / "content" / "perf" / report / "results.json").read_text(encoding="utf-8")
+    results: dict[str, Any] = json.loads(text)
+    return results
+
+
+def empty_site(site: Path) -> Path:
+    """Copies the site to `site`, without reports, posts, and pages over all reports."""
+
+    def generated(folder: str, names: list[str]) -> list[str]:
+        return [n for n in names if n != "_index.md"] if Path(folder).name in _OVER_ALL else []
+
+    for name in ("templates", "static", "content"):
+        shutil.copytree(ROOT / name, site / name, symlinks=True, ignore=generated)
+    shutil.copy(ROOT / "config.toml", site)
+    shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
+    shutil.copy(ROOT / "data" / "biases.toml", site / "data")
+    return site
+
+
+def make_site(site: Path, project: Path) -> Path:
+    """Copies the site to `site`, with the made-up project in place of what is committed."""
+    empty_site(site)
+    for name in ("content", "data", "static"):
+        shutil.copytree(project / name, site / name, dirs_exist_ok=True)
+    post = site / "content" / "blog" / f"{POST}.md"
+    post.write_text(_POST, encoding="utf-8")
+    return site
+
+
+# --- made once for all tests, and again when what it is made of has changed ----------------------
+
+KEPT: Final = ROOT / "build" / "fixture"
+PROJECT_SOURCES: Final = (
+    *(ROOT / "tools" / "src", ROOT / "tools" / "requirements.txt", ROOT / "config.toml"),
+    *(Path(__file__).with_name(f"{name}.py") for name in ("project", "encoded_histogram")),
+    *(ROOT / "data" / "libraries.toml", ROOT / "data" / "schema"),
+    *sorted((ROOT / "bench" / "libraries").glob("*/library.toml")),
+)
+"""What the made-up project is made of."""
+
+MADE: Final = frozenset({"tlsperf.egg-info", ".pyc"})
+"""What running the tools writes beside their source."""
+
+
+def kept(name: str, sources: Iterable[Path], make: Callable[[Path], object]) -> Path:
+    """A folder that `make` fills from the sources. Tests must only read it."""
+    digest = hashlib.sha256()
+    for source in sources:
+        files = sorted(source.rglob("*")) if source.is_dir() else [source]
+        for path in files:
+            if path.is_file() and not MADE & {*path.parts, path.suffix}:
+                digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    folder = KEPT / f"{name}-{digest.hexdigest()[:16]}"
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with (KEPT / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            # Another run of the tests may be reading the newest of them.
+            older = sorted(KEPT.glob(f"{name}-*"), key=lambda path: path.stat().st_mtime)
+            for path in older[:-1]:
+                shutil.rmtree(path)
+            unfinished = KEPT / f"{name}.unfinished"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            make(unfinished)
+            unfinished.rename(folder)
+    return folder
+
+
+# --- one run and its report ----------------------------------------------------------------------
+
+RUN: Final = "2026-11-21-example"
+DISTURBED: Final = 5
+MADE_UP: Final = MadeRun(
+    RUN,
+    "standard",
+    SERVER,
+    "main",
+    disturbed=DISTURBED,
+    overhead=True,
+    warning="Made-up figures, as an example of the format.",
+)
+EXAMPLE: Final = ROOT / "data" / "schema" / "results.example.json"
+
+
+def write_run(root: Path) -> Path:
+    """Writes the run and its host below `root`; returns the run's folder."""
     write_hosts(root)
-    for day in (*earlier, SMALL.id[:10]):
-        run = replace(SMALL, id=f"{day}{SMALL.id[10:]}")
-        write_made(root / "data" / "runs", run)
-        page = new_report(root, [run.id])
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        render_reports(root, check=False)
-        build(root)
-    return page.parent
+    return write_made(root / "data" / "runs", MADE_UP)
+
+
+def write_report(root: Path) -> Path:
+    """Writes the run and a built report on it below `root`; returns the report's folder."""
+    return write_site(root, MADE_UP)
+
+
+def main() -> None:
+    """Writes the contract's example of results.json."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(write_report(Path(folder)) / "results.json", EXAMPLE)
+    print(f"wrote {EXAMPLE.relative_to(ROOT)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

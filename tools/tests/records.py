@@ -1,4 +1,6 @@
-"""Helpers for tests of foreign formats: whole rows, and errors word for word."""
+"""Output of tools for tests of imports; for tests of published tables whole rows, and errors word for
+word.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from grammars import RUN
+from cases import RUN
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
 from tlsperf.load.formats import FOREIGN
 from tlsperf.load.rows import Parsed, ParsedRow, RawInput
+
+BULK = """\
+env LD_LIBRARY_PATH=../openssl ./bench bulk ECDHE-RSA-AES128-GCM-SHA256 1048576
+negotiated TLSv1.2 with ECDHE-RSA-AES128-GCM-SHA256
+send: 6512.01 MB/s
+recv: 7236.13 MB/s
+"""
+MEMORY = "env /usr/bin/time -f %M ./bench memory TLS_AES_256_GCM_SHA384 1000\n83300\n"
 
 FILE = "raw/output_1"
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from tlsperf.analysis.series import MeasuredReport, measured
+from tlsperf.analysis.series import At, MeasuredReport, Sample, Series, measured
 from tlsperf.contract.claim import Claim
-from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
-from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
+from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit
+from tlsperf.contract.record import SCENARIO_FIELDS, Phase, Scenario
+from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, RunCounter, Tool
 from tlsperf.load.check_rows import check_rows
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
@@ -42,6 +43,50 @@ HANDSHAKES = [
     for side in ("client", "server")
 ]
 SIXTEEN = [*TRANSFERS, *HANDSHAKES]
+OF_SERVER = Scenario(
+    operation="handshake",
+    protocol="1.3",
+    cipher_suite="TLS_AES_256_GCM_SHA384",
+    key_exchange="X25519",
+    certificate="rsa-2048",
+    authentication="server",
+    resumption="none",
+    side="server",
+    threads=1,
+)
+"""A handshake with every field that a source may record."""
+
+
+RUN = "2026-11-21-a"
+
+
+def series(
+    of: Scenario,
+    unit: Unit = "handshakes/s",
+    metric: Metric = "rate",
+    statistic: Statistic = "value",
+    phase: Phase = "total",
+    samples: Mapping[str, Sample] | None = None,
+) -> Series:
+    """The row of a table."""
+    return Series(of, phase, metric, statistic, unit, dict(samples or {}))
+
+
+def sample(*values: float, run: str = RUN, rounds_a_session: int = 1000, **more: Any) -> Sample:
+    """One observation in each round."""
+    at = (At(run, 1 + n // rounds_a_session, n + 1) for n in range(len(values)))
+    return Sample(dict(zip(at, values, strict=True)), **more)
+
+
+def single(value: float) -> Sample:
+    """A figure without rounds."""
+    return Sample({At(RUN, 1, None): value}, has_rounds=False)
+
+
+def series_with(*samples: Sample, of: Scenario | None = None, **more: Any) -> Series:
+    """The row of a handshake, or another, with these samples of OpenSSL 1, 2, …"""
+    named = {f"openssl-{n}": s for n, s in enumerate(samples, 1)}
+    return series(of or HANDSHAKES[0], samples=named, **more)
 
 
 def implementation(id_: str, **more: Any) -> Implementation:
@@ -93,6 +138,36 @@ def run_of_rows(
     made = [row(**of) for of in rows]
     check_rows(made)
     return LoadedRun(Run.model_validate(fields | more), made)
+
+
+def counted_run(
+    id_: str,
+    counts: Mapping[str, float],
+    scenarios: Sequence[Scenario],
+    rounds: int = 2,
+    metric: str = "instructions",
+    more_a_round: int = 1,
+    **more: Any,
+) -> LoadedRun:
+    """A run of counts, which increase by a few in each round."""
+    rows = [
+        {
+            "implementation": name,
+            **scenario.model_dump(),
+            "metric": metric,
+            "unit": METRICS[metric].units_of(scenario.operation)[0],
+            "round": number,
+            "value": count + number * more_a_round,
+        }
+        for name, count in counts.items()
+        for scenario in scenarios
+        for number in range(1, rounds + 1)
+    ]
+    fields: dict[str, Any] = {
+        "suite": {"name": metric, "family": metric},
+        "counter": RunCounter(name="callgrind", version="3.19.0"),
+    }
+    return run_of_rows(id_, rows, [implementation(name) for name in counts], **fields | more)
 
 
 def row(**fields: Any) -> ParsedRow:

@@ -16,13 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import fixture_run
+from project import RUN, write_run
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.load import archive as module
 from tlsperf.load.archive import SUMS
 from tlsperf.publish.runs import import_archive
 
-RUN = fixture_run.RUN
 Members = dict[str, bytes]
 
 
@@ -37,21 +36,29 @@ def sums(members: Members) -> bytes:
     return "".join(lines).encode()
 
 
-def write(archive: Path, members: Members) -> Path:
+def tar(*files: tuple[tarfile.TarInfo, bytes], format: int = tarfile.USTAR_FORMAT) -> bytes:
+    """A compressed archive of members with their content."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    archive.write_bytes(gzip.compress(buffer.getvalue(), mtime=0))
-    return archive
+    with tarfile.open(fileobj=buffer, mode="w", format=format) as archive:
+        for info, data in files:
+            archive.addfile(info, io.BytesIO(data))
+    return gzip.compress(buffer.getvalue(), mtime=0)
+
+
+def archived(members: Members, listed: Members | None = None) -> bytes:
+    """An archive of these files, with the checksums of others if they are given."""
+    files = []
+    for name, data in {f"{RUN}/{SUMS}": sums(listed or members), **members}.items():
+        info = tarfile.TarInfo(name)
+        info.size = len(data)
+        files.append((info, data))
+    return tar(*files)
 
 
 @pytest.fixture(scope="module")
 def members(tmp_path_factory: pytest.TempPathFactory) -> Members:
     root = tmp_path_factory.mktemp("packed")
-    fixture_run.write_run(root)
+    write_run(root)
     return packed(root / "data" / "runs" / RUN)
 
 
@@ -62,8 +69,15 @@ def runs(tmp_path: Path) -> Path:
     return folder
 
 
-def archive_of(tmp_path: Path, members: Members) -> Path:
-    return write(tmp_path / f"{RUN}.tar.gz", {f"{RUN}/{SUMS}": sums(members), **members})
+def archive_of(folder: Path, members: Members) -> Path:
+    path = folder / f"{RUN}.tar.gz"
+    path.write_bytes(archived(members))
+    return path
+
+
+@pytest.fixture
+def archive(tmp_path: Path, members: Members) -> Path:
+    return archive_of(tmp_path, members)
 
 
 def refused(archive: Path, runs: Path, expected: str) -> None:
@@ -74,18 +88,17 @@ def refused(archive: Path, runs: Path, expected: str) -> None:
 
 
 def test_an_archive_becomes_the_run_that_was_packed(
-    tmp_path: Path, runs: Path, members: Members
+    archive: Path, runs: Path, members: Members
 ) -> None:
-    run = import_archive(archive_of(tmp_path, members), runs)
-    assert run.id == RUN
+    assert import_archive(archive, runs).id == RUN
     assert packed(runs / RUN) == members
     assert [path.name for path in runs.iterdir()] == [RUN]
 
 
-def test_an_existing_run_is_kept(tmp_path: Path, runs: Path, members: Members) -> None:
+def test_an_existing_run_is_kept(archive: Path, runs: Path) -> None:
     (runs / RUN).mkdir()
     with pytest.raises(UserError, match="exists already"):
-        import_archive(archive_of(tmp_path, members), runs)
+        import_archive(archive, runs)
     assert list((runs / RUN).iterdir()) == []
 
 
@@ -98,8 +111,8 @@ def test_a_changed_bit_is_rejected_or_has_no_effect(
     tmp_path_factory: pytest.TempPathFactory, members: Members, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("bit")
-    archive = archive_of(folder, members)
-    content = bytearray(archive.read_bytes())
+    archive = folder / "a.tar.gz"
+    content = bytearray(archived(members))
     content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     archive.write_bytes(content)
     with contextlib.suppress(UserError):
@@ -110,31 +123,13 @@ def test_a_changed_bit_is_rejected_or_has_no_effect(
     shutil.rmtree(folder)
 
 
-def test_an_archive_must_match_the_checksum_file_beside_it(
-    tmp_path: Path, runs: Path, members: Members
-) -> None:
-    archive = archive_of(tmp_path, members)
+def test_an_archive_must_match_the_checksum_file_beside_it(archive: Path, runs: Path) -> None:
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    beside = tmp_path / f"{archive.name}.sha256"
+    beside = archive.with_name(f"{archive.name}.sha256")
     beside.write_text(f"{'0' * 64}  {archive.name}\n")
     refused(archive, runs, f"found sha256 {digest}, expected {'0' * 64}")
     beside.write_text(f"{digest}  {archive.name}\n")
     import_archive(archive, runs)
-
-
-def test_a_truncated_archive_is_rejected(tmp_path: Path, runs: Path, members: Members) -> None:
-    archive = archive_of(tmp_path, members)
-    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
-    refused(archive, runs, "expected an archive of `tlsbench pack`")
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"not an archive", gzip.compress(b"nor this one", mtime=0)]
-)
-def test_other_files_are_rejected_as_archives(tmp_path: Path, runs: Path, content: bytes) -> None:
-    path = tmp_path / "x.tar.gz"
-    path.write_bytes(content)
-    refused(path, runs, "expected")
 
 
 def changed_record(members: Members) -> Members:
@@ -142,69 +137,76 @@ def changed_record(members: Members) -> Members:
     return {**members, name: members[name].replace(b'"value":', b'"value":1', 1)}
 
 
-def run_toml(old: bytes, new: bytes) -> Callable[[Members], Members]:
-    def edit(members: Members) -> Members:
-        text = members[f"{RUN}/run.toml"]
-        assert old in text
-        return {**members, f"{RUN}/run.toml": text.replace(old, new, 1)}
+def run_toml(members: Members, old: bytes, new: bytes) -> Members:
+    text = members[f"{RUN}/run.toml"]
+    assert old in text
+    return {**members, f"{RUN}/run.toml": text.replace(old, new, 1)}
 
-    return edit
+
+def listing(members: Members, name: str) -> Members:
+    """The run with one more file, which its run.toml lists."""
+    listed, digest = name.removeprefix(f"{RUN}/"), hashlib.sha256(b"x").hexdigest()
+    file = f'[[files]]\npath = "{listed}"\nsha256 = "{digest}"\nbytes = 1\nformat = "cargo-lock"\n'
+    text = members[f"{RUN}/run.toml"] + b"\n" + file.encode()
+    return {**members, f"{RUN}/run.toml": text, name: b"x"}
+
+
+def link() -> bytes:
+    info = tarfile.TarInfo(f"{RUN}/run.toml")
+    info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    return tar((info, b""))
+
+
+def sparse() -> bytes:
+    info = tarfile.TarInfo(f"{RUN}/raw/records.jsonl")
+    info.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(1 << 33)}
+    return tar((info, b""), format=tarfile.PAX_FORMAT)
 
 
 @pytest.mark.parametrize(
-    ("edit", "expected"),
+    ("made", "expected"),
     [
-        (lambda m: {**m, f"{RUN}/extra": b""}, "extra in only one of both"),
-        (lambda m: {**m, "../evil": b""}, r"the member \.\./evil"),
-        (lambda m: {**m, "/etc/evil": b""}, "the member /etc/evil"),
-        (lambda m: {**m, "other/file": b""}, "without SHA256SUMS"),
-        (lambda m: {k: v for k, v in m.items() if "run.toml" not in k}, "no run.toml"),
-        (changed_record, "records.jsonl: found sha256"),
-        (run_toml(b'id = "2026-11-21-example"', b'id = "another"'), "id 'another'"),
-        (run_toml(b"schema = 1", b"schema = 2"), "schema 2"),
-        (run_toml(b"schema = 1", b"schema ="), "run.toml: this is not TOML"),
+        (lambda m: b"", "expected"),
+        (lambda m: b"not an archive", "expected"),
+        (lambda m: gzip.compress(b"nor this one", mtime=0), "expected"),
+        (lambda m: archived(m)[:-999], "expected an archive of `tlsbench pack`"),
+        (lambda m: link(), "the member"),
+        (lambda m: sparse(), r"found 8589934592 bytes of .*records.jsonl, expected at most 2684"),
+        (lambda m: archived({**m, f"{RUN}/extra": b""}), "extra in only one of both"),
+        (lambda m: archived({**m, f"{RUN}/x": b""}, m), "x in only one of both"),
+        (lambda m: archived(m, changed_record(m)), "as SHA256SUMS has it"),
+        (lambda m: archived({**m, "../evil": b""}), r"the member \.\./evil"),
+        (lambda m: archived({**m, "/etc/evil": b""}), "the member /etc/evil"),
+        (lambda m: archived({**m, "other/file": b""}), "without SHA256SUMS"),
+        (
+            lambda m: archived({k: v for k, v in m.items() if "run.toml" not in k}),
+            "no run.toml",
+        ),
+        (lambda m: archived(changed_record(m)), "records.jsonl: found sha256"),
+        (lambda m: archived(run_toml(m, f'id = "{RUN}"'.encode(), b'id = "x"')), "id 'x'"),
+        (lambda m: archived(run_toml(m, b"schema = 1", b"schema = 2")), "schema 2"),
+        (lambda m: archived(run_toml(m, b"schema = 1", b"schema =")), "run.toml: this is not"),
+        (lambda m: archived(listing(m, "../x.txt")), "found"),
+        (lambda m: archived(listing(m, "/x.txt")), "found"),
+        (lambda m: archived(listing(m, f"{RUN}/../x.txt")), "found"),
+        (lambda m: archived(listing(m, f"{RUN}/raw/x.html")), "found"),
     ],
 )
-def test_an_archive_with_valid_checksums_must_contain_one_run(
-    tmp_path: Path,
+def test_what_is_not_one_whole_run_is_refused(
+    archive: Path,
     runs: Path,
     members: Members,
-    edit: Callable[[Members], Members],
+    made: Callable[[Members], bytes],
     expected: str,
 ) -> None:
-    refused(archive_of(tmp_path, edit(members)), runs, expected)
-
-
-def test_a_file_without_a_checksum_is_rejected(
-    tmp_path: Path, runs: Path, members: Members
-) -> None:
-    fewer = {name: data for name, data in members.items() if not name.endswith("run.toml")}
-    archive = write(tmp_path / "a.tar.gz", {f"{RUN}/{SUMS}": sums(fewer), **members})
-    refused(archive, runs, "run.toml in only one of both")
-
-
-def test_a_file_with_another_checksum_is_rejected(
-    tmp_path: Path, runs: Path, members: Members
-) -> None:
-    listed = sums(changed_record(members))
-    archive = write(tmp_path / "a.tar.gz", {f"{RUN}/{SUMS}": listed, **members})
-    refused(archive, runs, "as SHA256SUMS has it")
-
-
-def test_a_link_is_not_a_file(tmp_path: Path, runs: Path) -> None:
-    archive = tmp_path / "a.tar.gz"
-    with tarfile.open(archive, "w:gz") as tar:
-        info = tarfile.TarInfo(f"{RUN}/run.toml")
-        info.type = tarfile.SYMTYPE
-        info.linkname = "/etc/passwd"
-        tar.addfile(info)
-    refused(archive, runs, "the member")
+    archive.write_bytes(made(members))
+    refused(archive, runs, expected)
+    assert not [path for path in archive.parent.rglob("x.*") if path.is_file()]
 
 
 def test_an_archive_that_unpacks_beyond_the_limit_is_rejected_early(
-    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
+    archive: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive = tmp_path / "a.tar.gz"
     archive.write_bytes(gzip.compress(bytes(64 << 20)))
     monkeypatch.setattr(module, "MOST_BYTES", 1 << 20)
     tracemalloc.start()
@@ -213,50 +215,22 @@ def test_an_archive_that_unpacks_beyond_the_limit_is_rejected_early(
     tracemalloc.stop()
 
 
-def test_a_sparse_file_is_rejected_before_it_is_expanded(tmp_path: Path, runs: Path) -> None:
-    info = tarfile.TarInfo(f"{RUN}/raw/records.jsonl")
-    info.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(1 << 33)}
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        tar.addfile(info)
-    archive = tmp_path / "a.tar.gz"
-    archive.write_bytes(gzip.compress(buffer.getvalue()))
-    refused(archive, runs, f"found 8589934592 bytes of {info.name}, expected at most 268435456")
-
-
 def test_an_archive_of_very_many_files_is_rejected(
-    tmp_path: Path, runs: Path, members: Members, monkeypatch: pytest.MonkeyPatch
+    archive: Path, runs: Path, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_FILES", len(members))
-    refused(archive_of(tmp_path, members), runs, f"more than {len(members)} files")
+    refused(archive, runs, f"more than {len(members)} files")
     monkeypatch.setattr(module, "MOST_FILES", len(members) + 1)  # + 1 for the checksum list
-    import_archive(archive_of(tmp_path, members), runs)
-
-
-@pytest.mark.parametrize("name", ["../x.txt", "/x.txt", f"{RUN}/../x.txt", f"{RUN}/raw/x.html"])
-def test_a_file_is_written_below_raw_with_a_name_that_no_browser_runs(
-    tmp_path: Path, runs: Path, members: Members, name: str
-) -> None:
-    listed = name.removeprefix(f"{RUN}/")
-    text = (
-        members[f"{RUN}/run.toml"]
-        + (
-            f'\n[[files]]\npath = "{listed}"\nsha256 = "{hashlib.sha256(b"x").hexdigest()}"\n'
-            'bytes = 1\nformat = "cargo-lock"\n'
-        ).encode()
-    )
-    refused(archive_of(tmp_path, {**members, f"{RUN}/run.toml": text, name: b"x"}), runs, "found")
-    assert not [path for path in tmp_path.rglob("x.*") if path.is_file()]
+    import_archive(archive, runs)
 
 
 def test_records_that_cannot_be_read_are_rejected(
-    tmp_path: Path, runs: Path, members: Members
+    archive: Path, runs: Path, members: Members
 ) -> None:
     name = f"{RUN}/raw/records.jsonl"
     bad = members[name].replace(b'"kind":"block"', b'"kind":"blob"', 1)
     old, new = (hashlib.sha256(data).hexdigest().encode() for data in (members[name], bad))
-    manifest = members[f"{RUN}/run.toml"].replace(old, new)
-    archive = archive_of(tmp_path, {**members, name: bad, f"{RUN}/run.toml": manifest})
+    archive.write_bytes(archived(run_toml({**members, name: bad}, old, new)))
     with pytest.raises(FormatError) as caught:
         import_archive(archive, runs)
     assert caught.value.line is not None

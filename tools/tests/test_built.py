@@ -7,7 +7,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +14,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from commands import tlsperf
-from fixture_run import EXAMPLE, ROOT, write_report
-from project import NEW, OPENSSL, RUNS, SMALL, files, write_made
+from commands import commit, git, tlsperf
+from project import EXAMPLE, NEW, OPENSSL, ROOT, RUNS, SMALL, files, write_made, write_report
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.publish.build import build
@@ -37,7 +35,7 @@ def site(two_reports: Path, tmp_path: Path) -> Path:
 
 def test_the_example_of_the_contract_is_up_to_date(tmp_path: Path) -> None:
     made = write_report(tmp_path) / "results.json"
-    assert EXAMPLE.read_bytes() == made.read_bytes(), "run python tools/tests/fixture_run.py"
+    assert EXAMPLE.read_bytes() == made.read_bytes(), "run python tools/tests/project.py"
 
 
 @pytest.mark.any_site
@@ -183,13 +181,7 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_built(
 # --- what git holds ------------------------------------------------------------------------------
 
 
-def git(folder: Path, *arguments: str) -> list[str]:
-    """The lines that git prints."""
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    done = subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
-    )
-    return done.stdout.splitlines()
+CHANGED = ("status", "--porcelain", "--untracked-files=all")
 
 
 @pytest.fixture(scope="module")
@@ -198,9 +190,7 @@ def clone(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("held")
     shutil.copytree(project, folder / "origin")
     shutil.copy(ROOT / ".gitignore", folder / "origin")
-    git(folder / "origin", "init", "--quiet")
-    git(folder / "origin", "add", "--all")
-    git(folder / "origin", "commit", "--quiet", "--message", "All")
+    commit(folder / "origin")
     git(folder, "clone", "--quiet", "origin", "clone")
     return folder / "clone"
 
@@ -208,7 +198,7 @@ def clone(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_git_holds_what_people_write_what_hosts_measured_and_what_render_makes(
     clone: Path,
 ) -> None:
-    held = git(clone, "ls-files")
+    held = git(clone, "ls-files").splitlines()
     measured = re.compile(r"data/(runs/[^/]+|nightly/[^/]+/[^/]+)/(run\.toml|raw/.+)")
     generic = {
         re.sub(r"[^/]+\.svg$", "*.svg", re.sub(r"^(content/perf|data/hosts)/[^/]+", r"\1/*", path))
@@ -226,7 +216,7 @@ def test_a_clone_builds_everything_else_and_git_sees_nothing_of_it(
     clone: Path, project: Path
 ) -> None:
     assert tlsperf(clone, "build").code == 0
-    assert git(clone, "status", "--porcelain", "--untracked-files=all") == []
+    assert git(clone, *CHANGED) == ""
     assert {name: data for name, data in files(clone).items() if name != ".gitignore"} == files(
         project
     )
@@ -240,7 +230,7 @@ def test_one_more_report_changes_few_other_files_in_git(clone: Path) -> None:
     for command in (("new", run.id), ("render", run.id), ("build",)):
         done = tlsperf(clone, *command)
         assert done.code == 0, done.errors
-    changed = [line[3:] for line in git(clone, "status", "--porcelain", "--untracked-files=all")]
+    changed = [line[3:] for line in git(clone, *CHANGED).splitlines()]
     own = (f"content/perf/{run.id}/", f"data/runs/{run.id}/")
     assert {path.startswith(own) for path in changed} == {True, False}
     others = [path for path in changed if not path.startswith(own)]

@@ -45,10 +45,6 @@ def rates(ids: list[str], factor: Factor = lambda _: 1.0, seed: int = 1, rounds:
     }
 
 
-def single(ids: list[str], factor: Factor = lambda _: 1.0) -> Rates:
-    return {i: {s: 1000 * factor(s) for s in SIXTEEN} for i in ids}
-
-
 def steady(
     rows: Sequence[Scenario], factor: Factor = lambda _: 1.0, id_: str = "openssl-1"
 ) -> Rates:
@@ -71,15 +67,50 @@ def tls13(scenario: Scenario) -> float:
 # --- what is a change ----------------------------------------------------------------------------
 
 
-def test_nothing_changed() -> None:
-    found = compared(rates(["openssl-1"]), rates(["openssl-2"], seed=2))
+def figures(id_: str, rounds: int | None, factor: Factor = lambda _: 1.0) -> Rates:
+    """Figures of one implementation; a single one of each scenario without rounds."""
+    if rounds is None:
+        return {id_: {s: 1000 * factor(s) for s in SIXTEEN}}
+    return rates([id_], factor, seed=len(id_) + rounds, rounds=rounds)
+
+
+def six(scenario: Scenario) -> float:
+    return 1.04 if scenario.side == "client" else 1.06
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "statement", "verdict", "text", "note"),
+    [
+        ((30,), (29,), "0 faster, 0 slower, 16 unchanged", None, "", None),
+        ((30,), (30, tls13), "0 faster, 6 slower, 10 unchanged", "slower", " slower (", None),
+        ((None,), (None, six), "10 up, 0 down, 6 unchanged", "not tested", "1.06x", None),
+        ((3,), (3, six), "10 up, 0 down, 6 unchanged", "too few rounds", "too few rounds", None),
+        ((3,), (None, six), "10 up, 0 down, 6 unchanged", "not tested", "x", "no rounds to test"),
+        ((None,), (30, tls13), "0 up, 6 down, 10 unchanged", "not tested", "x", "on both sides"),
+    ],
+)
+def test_each_row_is_compared_and_figures_without_rounds_change_from_a_stated_size_on(
+    then: Any, now: Any, statement: str, verdict: str | None, text: str, note: str | None
+) -> None:
+    found = compared(figures("openssl-1", *then), figures("openssl-2", *now))
     [library] = found.libraries
-    assert library.statement == "OpenSSL 1 to 2: 0 faster, 0 slower, 16 unchanged of 16 rows"
-    assert (library.compared, library.unchanged, library.groups) == (16, 16, [])
+    assert library.statement == f"OpenSSL 1 to 2: {statement} of 16 rows"
     assert (found.caveats, found.gone, found.new) == ([], [], [])
-    [again] = compared(rates(["openssl-1"]), rates(["openssl-1"], seed=2)).libraries
-    assert again.statement.startswith("OpenSSL 1, the same version: 0 faster, 0 slower, 16 unch")
-    assert again.details == []
+    of_changes = [change.ratio for change in changed(library)]
+    assert library.compared - library.unchanged == len(of_changes)
+    assert {ratio.verdict for ratio in of_changes} == ({verdict} if verdict else set())
+    assert all(text in ratio.text and (note or "") in (ratio.note or "") for ratio in of_changes)
+    single = (
+        "Figures without rounds have no interval. Their changes of 5% or more are listed, and "
+        "are not verdicts."
+    )
+    assert (found.rule == single) is (30 not in (*then, *now) or None in (*then, *now))
+
+
+def test_the_same_version_is_named_once() -> None:
+    [library] = compared(figures("openssl-1", 30), figures("openssl-1", 29)).libraries
+    assert library.statement.startswith("OpenSSL 1, the same version: 0 faster, 0 slower, 16 unch")
+    assert library.details == []
 
 
 def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -> None:
@@ -145,45 +176,6 @@ def test_changes_are_widened_by_the_spread_between_sessions_of_their_host() -> N
     quiet = Host.model_validate({**facts, "between_sessions": spreads})
     then, now = (report_of(loaded_run(i, steady(TRANSFERS[:1])), [quiet]) for i in (OLD, NEW))
     assert "widened by 0.3%, the drift of medians within a run" in changes(then, now).rule
-
-
-def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> None:
-    found = compared(
-        single(["openssl-1"]),
-        single(["openssl-2"], lambda s: 1.04 if s.side == "client" else 1.06),
-    )
-    [library] = found.libraries
-    assert library.statement == "OpenSSL 1 to 2: 10 up, 0 down, 6 unchanged of 16 rows"
-    assert {(c.ratio.verdict, c.ratio.text) for c in changed(library)} == {("not tested", "1.06x")}
-    assert found.rule == (
-        "Figures without rounds have no interval. Their changes of 5% or more are listed, and "
-        "are not verdicts."
-    )
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "verdict", "note"),
-    [
-        (3, 3, "too few rounds", None),
-        (3, None, "not tested", "no rounds to test on both sides"),
-        (None, 30, "not tested", "no rounds to test on both sides"),
-    ],
-)
-def test_too_few_rounds_on_a_side_are_figures_without_a_verdict(
-    before: int | None, after: int | None, verdict: str, note: str | None
-) -> None:
-    def figures(id_: str, factor: float, rounds: int | None) -> Rates:
-        if rounds is None:
-            return single([id_], lambda _: factor)
-        return rates([id_], lambda _: factor, rounds=rounds)
-
-    found = compared(figures("openssl-1", 1.0, before), figures("openssl-2", 1.2, after))
-    [library] = found.libraries
-    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
-    for ratio in (change.ratio for change in changed(library)):
-        assert (ratio.verdict, ratio.low) == (verdict, None)
-        assert note in (None, ratio.note)
-        assert ratio.text.endswith("x, too few rounds" if note is None else "x")
 
 
 # --- what else is different ----------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tlsperf
-from fixture_run import write_run
+from project import write_run
 from synthetic import row
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import SCENARIO_FIELDS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from project import SMALL, write_small
+from project import SMALL
 from tlsperf.publish import checked
 from tlsperf.publish.render import check_changed
 from tlsperf.publish.validate import check
@@ -16,10 +16,10 @@ NEW, OLD = SMALL.id, "2026-10-01-small"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded(two_reports: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two reports, of which the later names the earlier, with everything found in order."""
-    root = tmp_path_factory.mktemp("recorded")
-    write_small(root, OLD[:10])
+    root = tmp_path_factory.mktemp("recorded") / "project"
+    shutil.copytree(two_reports, root)
     assert check(root, changed=False)[0] == []
     return root
 

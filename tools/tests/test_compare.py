@@ -1,6 +1,6 @@
-"""`tlsperf compare` prints two implementations; tables that a source published are made again.
+"""`tlsperf compare` shows two implementations as a report does; published tables are made again.
 
-test_diff.py has the pairs of rows.
+test_diff.py has the pairs of rows, test_tables.py and test_results.py what a report shows.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ import pytest
 from typer.testing import CliRunner
 
 import synthetic
-from fixture_run import RUN as EXAMPLE_RUN
-from fixture_run import write_run
-from project import ARM, NEW, OPENSSL, RUSTLS
+from project import ARM, NEW, OPENSSL, PUBLISHED, RUSTLS, write_run
+from project import RUN as EXAMPLE_RUN
 from synthetic import (
     HANDSHAKES,
     SIXTEEN,
@@ -30,35 +29,29 @@ from synthetic import (
     Rates,
     implementation,
     loaded_run,
+    report_of,
     rounds_of,
     run_of_rows,
     with_each,
 )
-from tlsperf.analysis.compare import (
-    ComparedSide,
-    Comparison,
-    LeftOut,
-    apart,
-    compare,
-    find_side,
-    footnotes,
-    left_out,
-    matching,
-    number_text,
-    side_of,
-    sides,
-    text,
-)
-from tlsperf.analysis.diff import row_pairs
 from tlsperf.analysis.series import MeasuredRun, measured
-from tlsperf.analysis.statistics import drift, paired_ratio, unpaired_ratio
 from tlsperf.cli import app, main
-from tlsperf.contract.comparisons import Definition
+from tlsperf.contract.comparisons import Definition, Estimator
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
-from tlsperf.load.rows import ParsedRow
+from tlsperf.contract.results import Cell, Noise, Results
+from tlsperf.contract.run import Host, RunWarning
 from tlsperf.load.run import LoadedRun
 from tlsperf.load.tlsbench import Gap
+from tlsperf.publish.compare import (
+    all_valid,
+    apart,
+    beside,
+    find,
+    is_slower,
+    side_of,
+    single_figures,
+)
 from tlsperf.published.published_tables import differences, lines_of
 
 RUN, OTHER_RUN = "2026-11-21-a", "2026-11-20-b"
@@ -66,426 +59,331 @@ LEFT, RIGHT = "openssl-3.6.3", "rustls-1.0"
 NOISE = np.exp(np.random.default_rng(3).normal(0, 0.002, (2, 30)))
 SLOW, FAST = list(1000 * NOISE[0]), list(1015 * NOISE[1])
 SENDING = TRANSFERS[0]
+HOSTS = {
+    name: Host.model_validate(
+        {"schema": 1, "id": name, "name": name, "cpu": "A CPU", "architecture": "x86_64"}
+    )
+    for name in ("a-host", "b-host")
+}
 
 
-def run_with(left: Any = SLOW, right: Any = FAST, **more: Any) -> LoadedRun:
+def of_left(rates: Any = SLOW, scenario: Scenario = SENDING, **more: Any) -> LoadedRun:
+    return loaded_run(RUN, {LEFT: {scenario: rates}}, **more)
+
+
+def of_right(rates: Any = FAST, scenario: Scenario = SENDING, **more: Any) -> LoadedRun:
+    return loaded_run(OTHER_RUN, {RIGHT: {scenario: rates}}, **more)
+
+
+def of_both(left: Any = SLOW, right: Any = FAST, **more: Any) -> LoadedRun:
     return loaded_run(RUN, {LEFT: {SENDING: left}, RIGHT: {SENDING: right}}, **more)
 
 
-def side(run: LoadedRun, identifier: str) -> ComparedSide:
-    return side_of(measured(run), identifier)
+def compared(
+    left: LoadedRun | MeasuredRun,
+    right: LoadedRun | MeasuredRun | None = None,
+    ids: tuple[str, str] = (LEFT, RIGHT),
+    across_hosts: bool = False,
+    noise: Sequence[Noise] = (),
+    scenario: str | None = None,
+) -> Results:
+    """The results of two sides, which are of one run unless there is another one."""
+    runs = (measured(of) if isinstance(of, LoadedRun) else of for of in (left, right or left))
+    one, two = (side_of(run, id_) for run, id_ in zip(runs, ids, strict=True))
+    return beside(one, two, noise, HOSTS, {}, across_hosts, scenario)
 
 
-def sides_of(run: LoadedRun) -> tuple[ComparedSide, ComparedSide]:
-    both = measured(run)
-    return side_of(both, LEFT), side_of(both, RIGHT)
+def rows_of(results: Results) -> dict[str, tuple[Cell, Cell]]:
+    """The cells of both sides by the anchor of their row."""
+    rows = [row for table in results.tables for row in table.rows]
+    return {row.anchor: (row.cells[0], row.cells[1]) for row in rows}
 
 
-def of_two_runs(left: Any = SLOW, right: Any = FAST, **of_right: Any) -> tuple[ComparedSide, ...]:
-    return (
-        side(loaded_run(RUN, {LEFT: {SENDING: left}}), LEFT),
-        side(loaded_run(OTHER_RUN, {RIGHT: {SENDING: right}}, **of_right), RIGHT),
+def cells_of(results: Results) -> tuple[Cell, Cell]:
+    """The cells of the only row."""
+    [cells] = rows_of(results).values()
+    return cells
+
+
+def warnings_of(results: Results, *codes: str) -> list[str]:
+    return [warning.message for warning in results.warnings if warning.code in codes]
+
+
+def with_notes(run: LoadedRun, notes: Mapping[tuple[str, int], str]) -> LoadedRun:
+    """The run with these rounds of an implementation marked invalid, each with its note."""
+    return with_each(
+        run, lambda of: of._replace(note=notes.get((of.implementation, of.round or 0)))
     )
 
 
-def rows_of(left: ComparedSide, right: ComparedSide, **how: Any) -> list[Comparison]:
-    return compare(left, right, row_pairs(left.rows, right.rows), **how)
-
-
-def compared(run: LoadedRun, **how: Any) -> list[Comparison]:
-    return rows_of(*sides_of(run), **how)
-
-
-def marked(run: LoadedRun, rounds: Mapping[tuple[str, int], str]) -> LoadedRun:
-    """The run with these rounds of an implementation marked invalid, each with its note."""
-
-    def with_note(row: ParsedRow) -> ParsedRow:
-        return row._replace(note=rounds.get((row.implementation, row.round or 0)))
-
-    return with_each(run, with_note)
-
-
-def with_invalid(rounds: int = 6, identifier: str = RIGHT, **more: Any) -> LoadedRun:
-    """A run in which the first rounds of a side are ten times as fast and invalid."""
-    figures = {LEFT: SLOW, RIGHT: FAST}
-    figures[identifier] = [10 * r for r in figures[identifier][:rounds]] + figures[identifier][
-        rounds:
-    ]
-    run = run_with(figures[LEFT], figures[RIGHT], **more)
-    return marked(run, {(identifier, n): "wrong suite" for n in range(1, rounds + 1)})
-
-
-def with_rows(run: LoadedRun, *ids: str, factor: float = 0.5, **fields: Any) -> LoadedRun:
-    """The run with twelve rounds of another row; the second implementation's are `factor` of it."""
+def with_rows(run: LoadedRun, *ids: str, **fields: Any) -> LoadedRun:
+    """The run with twelve rounds of another row; those of the second implementation are half."""
     scenario = Scenario(operation="handshake", protocol="1.3", side="client")
     of = {"metric": "duration", "unit": "µs", "statistic": "p50", **fields}
-    return synthetic.with_rows(
-        run,
-        *(
-            rounds_of([by * (100.0 + n) for n in range(12)], scenario, implementation=i, **of)
-            for i, by in zip(ids, (1.0, factor), strict=False)
-        ),
+    rows = (
+        rounds_of([by * (100.0 + n) for n in range(12)], scenario, implementation=i, **of)
+        for i, by in zip(ids, (1.0, 0.5), strict=False)
     )
+    return synthetic.with_rows(run, *rows)
 
 
-# --- figures, factors and verdicts ---------------------------------------------------------------
+COUNTS = {"metric": "instructions", "unit": "instructions/handshake", "statistic": "value"}
+INVALID = {(RIGHT, n): "wrong suite" for n in range(1, 7)}
 
 
-COUNTS: dict[str, Any] = {
-    "metric": "instructions",
-    "unit": "instructions/handshake",
-    "statistic": "value",
-}
-DRIFTING = np.r_[np.full(15, 1.0), np.full(15, 1.05)]
+# --- as in a report ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("left", "right"), [(list(SLOW * DRIFTING), FAST), (SLOW, list(FAST * DRIFTING))]
-)
-def test_an_unpaired_comparison_is_widened_by_the_drift_of_either_side(
-    left: list[float], right: list[float]
-) -> None:
-    [row] = rows_of(*of_two_runs(left, right))
-    expected = drift([left, right])
-    assert expected == pytest.approx(1.05, abs=0.01)
-    assert row.estimate == unpaired_ratio(right, left, drift=expected)
-    assert row.verdict.startswith("no difference shown (")
-
-
-def test_verdicts_are_corrected_for_the_rows_that_are_compared() -> None:
+def test_two_sides_of_a_run_have_the_figures_and_verdicts_of_the_report_on_them() -> None:
     rates: Rates = {LEFT: dict.fromkeys(SIXTEEN, SLOW), RIGHT: dict.fromkeys(SIXTEEN, FAST)}
-    rates[LEFT][SENDING] = 1000.0  # type: ignore[index]
-    run = with_rows(with_rows(loaded_run(RUN, rates), LEFT, RIGHT, statistic="max"), LEFT, RIGHT)
-    left, right = sides_of(with_rows(run, LEFT, RIGHT, **COUNTS))
-    pairs = row_pairs(left.rows, right.rows)
-    rows = compare(left, right, pairs)
-    assert len(rows) == 19
-    assert rows[0].verdict == "not tested: no rounds to test on both sides"
-    for row in rows[1:4]:
-        assert row.estimate == paired_ratio(FAST, SLOW, 16, spread=0.0022), (
-            "a single figure, a maximum and a count are not tested, and are not counted"
-        )
-    [alone] = compare(left, right, pairs[1:2])
-    assert alone.estimate == paired_ratio(FAST, SLOW, 1, spread=0.0022)
+    run = loaded_run(RUN, rates)
+    for fields in ({}, {"statistic": "max"}, COUNTS):
+        run = with_rows(run, LEFT, RIGHT, **fields)
+    run = with_notes(run, INVALID)
+    shown = compared(run)
+    assert shown.tables == report_of(run, baseline=LEFT).results.tables
+    assert len(rows_of(shown)) == 19
+    third = loaded_run(RUN, {**rates, "boringssl-1": dict.fromkeys(SIXTEEN, FAST)})
+    assert compared(third).tables == compared(loaded_run(RUN, rates)).tables, "only two count"
+    turned = compared(run, ids=(RIGHT, LEFT))
+    assert (turned.baseline, turned.title) == (RIGHT, "OpenSSL 3.6.3 against rustls 1.0")
 
 
 @pytest.mark.parametrize(
-    ("how", "counting"),
-    [({}, FAST[6:]), ({"include_invalid": True}, [*(10 * r for r in FAST[:6]), *FAST[6:]])],
+    ("left", "right", "across_hosts", "paired", "about_hosts"),
+    [
+        (of_both(), None, False, True, []),
+        (of_both(format_="openssl-bench/2024"), None, False, False, []),
+        (of_left(), of_right(), False, False, []),
+        (of_left(), of_right(host_id="b-host"), False, None, ["have no ratio and no verdict"]),
+        (of_left(), of_right(host_id="b-host"), True, False, ["compare the hosts as well"]),
+    ],
+    ids=["rounds of one run", "one after the other", "two runs", "two hosts", "across hosts"],
 )
-def test_invalid_rounds_are_in_no_figure_factor_or_verdict(
-    how: dict[str, bool], counting: list[float]
+def test_only_rounds_that_measured_both_sides_are_pairs_and_hosts_are_compared_on_request(
+    left: LoadedRun,
+    right: LoadedRun | None,
+    across_hosts: bool,
+    paired: bool | None,
+    about_hosts: list[str],
 ) -> None:
-    """Unless they are to count: but their numbers are not known, so they are in no pair."""
-    [row] = compared(with_invalid(), **how)
-    assert row.left == pytest.approx(float(np.median(SLOW)))
-    assert row.right == pytest.approx(float(np.median(counting)))
-    assert row.factor == pytest.approx(row.right / row.left)
-    assert row.estimate == paired_ratio(FAST[6:], SLOW[6:], spread=0.0022)
-    assert row.note == "rustls 1.0: 6 of 30 invalid, wrong suite"
-    [best] = compared(with_invalid(), estimator="best", **how)
-    assert best.right == max(counting)
-    [upper] = compared(with_invalid(), estimator="upper-median", **how)
-    assert upper.right == sorted(counting)[len(counting) // 2]
+    results = compared(left, right, across_hosts=across_hosts)
+    slow, fast = cells_of(results)
+    assert slow.value == pytest.approx(np.median(SLOW), rel=1e-6)
+    assert fast.value == pytest.approx(np.median(FAST), rel=1e-6)
+    assert (fast.ratio and fast.ratio.paired) is paired
+    found = warnings_of(results, "host")
+    assert len(found) == len(about_hosts)
+    assert all(words in message for words, message in zip(about_hosts, found, strict=True))
 
 
-@pytest.mark.parametrize("identifier", [LEFT, RIGHT])
-def test_a_side_without_a_round_that_counts_has_a_factor_only_on_request(identifier: str) -> None:
-    run = with_invalid(30, identifier)
-    [row] = compared(run)
-    assert (row.factor, row.estimate, row.verdict) == (None, None, "–")
-    figures = sorted([row.left, row.right])
-    assert figures[1] > 9 * figures[0], "what must not count is shown where there is nothing else"
-    [row] = compared(run, include_invalid=True)
-    assert row.estimate is not None
-    assert (row.estimate.paired, row.estimate.rounds) == (False, 30)
-    assert row.factor == pytest.approx(row.right / row.left)
+def test_a_verdict_keeps_to_the_noise_of_the_runs() -> None:
+    def verdict(floor: float) -> str | None:
+        noise = Noise(
+            source="same binary twice",
+            run=RUN,
+            floor_percent=floor,
+            comparisons=1,
+            statement="",
+            rows=[],
+        )
+        ratio = cells_of(compared(of_both(), noise=[noise]))[1].ratio
+        return None if ratio is None else ratio.verdict
+
+    assert [verdict(floor) for floor in (0.5, 3)] == ["faster", "no difference shown"]
 
 
-@pytest.mark.parametrize("identifier", [LEFT, RIGHT])
-def test_an_unpaired_comparison_leaves_out_invalid_rounds_too(identifier: str) -> None:
-    run = with_invalid(20, identifier, format_="openssl-bench/2024")
-    [row] = compared(run)
-    assert row.estimate is not None
-    assert not row.estimate.paired
-    assert row.estimate.value == pytest.approx(1.015, abs=0.003)
-    [row] = compared(run, include_invalid=True)
-    assert row.estimate is not None
-    assert row.estimate.rounds == 30
-    assert abs(np.log(row.estimate.value)) > 1
+def test_one_implementation_of_two_runs_has_two_columns_with_the_run_in_the_second() -> None:
+    faster = loaded_run(OTHER_RUN, {LEFT: {SENDING: FAST}})
+    for other, value in ((faster, 1015), (of_left(), 1000)):
+        results = compared(of_left(), other, ids=(LEFT, LEFT))
+        assert [i.label for i in results.implementations] == [
+            "OpenSSL 3.6.3",
+            f"OpenSSL 3.6.3 ({other.run.id})",
+        ]
+        assert cells_of(results)[1].value == pytest.approx(value, rel=1e-3)
+        assert f"{results.date}" == "2026-11-21", "of the newer run"
 
 
-def test_a_note_has_the_reasons_of_both_sides() -> None:
-    wrong = {(LEFT, 1): "wrong suite", (LEFT, 2): "stopped", (RIGHT, 3): "stopped"}
-    [row] = compared(marked(run_with(), wrong))
-    assert row.note == (
-        "OpenSSL 3.6.3: 2 of 30 invalid, wrong suite; stopped | "
-        "rustls 1.0: 1 of 30 invalid, stopped"
-    )
-
-
-def test_rows_of_other_scenarios_say_what_differs_and_are_not_tested() -> None:
+def test_rows_of_other_scenarios_say_what_differs_and_have_no_verdict() -> None:
     keyed = SENDING.model_copy(update={"key_exchange": "X25519"})
-    left, _ = of_two_runs()
-    right = side(loaded_run(OTHER_RUN, {RIGHT: {keyed: [2 * r for r in FAST]}}), RIGHT)
-    [row] = rows_of(left, right)
-    assert row.factor == pytest.approx(2.03, abs=0.01)
-    assert (row.verdict, row.note) == (
-        "not tested: measured under other conditions",
+    twice = with_notes(of_right([2 * rate for rate in FAST], keyed), INVALID)
+    results = compared(of_left(), twice)
+    left, right = cells_of(results)
+    assert (left.best, right.best, right.tied) == (False, False, False)
+    assert right.ratio is not None
+    assert (right.ratio.verdict, right.ratio.note) == (
+        "not tested",
+        "measured under other conditions",
+    )
+    assert right.ratio.value == pytest.approx(2.03, abs=0.01)
+    assert right.warnings == [
+        "24 rounds count where others have 30: wrong suite",
         "key exchange not recorded and X25519",
-    )
-    assert footnotes(left, right, [row]) == []
+    ]
+    assert not is_slower(compared(of_left([3 * rate for rate in FAST]), of_right(FAST, keyed)))
 
 
 @pytest.mark.parametrize(
-    ("both", "paired"),
+    ("notes", "value", "ratio"),
     [
-        (sides_of(run_with()), True),
-        (sides_of(run_with(format_="openssl-bench/2024")), False),
-        (of_two_runs(), False),
+        (INVALID, 10 * 1015, 10 * 1.015),
+        ({(RIGHT, n): "stopped" for n in range(1, 31)}, 10 * 1015, 10 * 1.015),
     ],
-    ids=["rounds of one run", "programs one after the other", "two runs"],
+    ids=["six", "all"],
 )
-def test_only_rounds_that_measured_both_sides_are_pairs(
-    both: tuple[ComparedSide, ComparedSide], paired: bool
+def test_figures_that_do_not_count_are_included_on_request_with_a_warning(
+    notes: dict[tuple[str, int], str], value: float, ratio: float
 ) -> None:
-    [row] = rows_of(*both)
-    assert row.estimate is not None
-    assert row.estimate.paired is paired
-    notes = [] if paired else [f"Verdicts are {row.estimate.note}."]
-    assert footnotes(*both, [row]) == notes
-
-
-def test_figures_of_two_hosts_have_a_footnote_and_factors_only_if_requested() -> None:
-    left, right = of_two_runs(host_id="b-host")
-    [row] = rows_of(left, right)
-    assert (row.factor, row.estimate, row.verdict) == (None, None, "–")
-    hosts = "Measured on different hosts (a-host and b-host): "
-    assert footnotes(left, right, [row]) == [
-        f"{hosts}no factor and no verdict; --across-hosts prints them."
+    run = with_notes(of_both(SLOW, [10 * rate for rate in FAST]), notes)
+    excluded = RunWarning(code="disturbed-rounds-excluded", message="Rounds do not count.")
+    run = replace(run, warnings=[excluded])
+    before, whole = compared(run), compared(all_valid(run))
+    assert cells_of(before)[1].count == max(30 - len(notes), 30 * (len(notes) == 30))
+    cell = cells_of(whole)[1]
+    assert (cell.count, cell.valid) == (30, True)
+    assert cell.value == pytest.approx(value, rel=2e-3)
+    assert cell.ratio is not None
+    assert cell.ratio.paired
+    assert cell.ratio.value == pytest.approx(ratio, rel=2e-3)
+    why = next(iter(notes.values()))
+    assert warnings_of(whole, "invalid") == [
+        f"Run {RUN}: figures that do not count are included ({why})."
     ]
-    [row] = rows_of(left, right, across_hosts=True)
-    assert row.factor == pytest.approx(float(np.median(FAST) / np.median(SLOW)))
-    assert row.estimate is not None
-    assert footnotes(left, right, [row]) == [
-        f"Verdicts are {row.estimate.note}.",
-        f"{hosts}factors compare the hosts as well.",
-    ]
+    assert warnings_of(before, excluded.code) == [excluded.message]
+    assert warnings_of(whole, excluded.code) == []
+    assert warnings_of(before, "invalid") == warnings_of(compared(all_valid(of_both())), "invalid")
 
 
 @pytest.mark.parametrize(
-    ("fields", "left", "best", "verdict"),
+    ("estimator", "fields", "left", "right"),
     [
-        ({}, 105.5, 100, "2.00x faster ("),
-        (COUNTS, 105.5, 100, "2.00x fewer ("),
-        ({"statistic": "max"}, 111, 100, "not tested: of maxima, which are not tested"),
+        ("best", {}, 3.0, 6.0),
+        ("upper-median", {}, 2.0, 4.0),
+        ("best", {"metric": "duration", "unit": "µs"}, 1.0, 2.0),
     ],
 )
-def test_other_metrics_are_compared_in_their_own_words(
-    fields: dict[str, Any], left: float, best: float, verdict: str
+def test_another_estimator_gives_single_figures_without_a_verdict(
+    estimator: Estimator, fields: dict[str, Any], left: float, right: float
 ) -> None:
-    run = with_rows(run_with(), LEFT, RIGHT, **fields)
-    for include_invalid in (False, True):
-        _, row = compared(run, include_invalid=include_invalid)
-        assert (row.left, row.right, row.factor) == (left, left / 2, 0.5)
-        assert row.verdict.startswith(verdict)
-    _, row = compared(run, estimator="best")
-    assert (row.left, row.right) == (best, best / 2)
-
-
-# --- what is shown -------------------------------------------------------------------------------
-
-
-def test_rows_below_the_requested_difference_are_listed_and_count_as_comparisons() -> None:
-    faster = [1.031 * rate for rate in SLOW]
-    same = dict.fromkeys(SIXTEEN, SLOW)
-    rates: Rates = {LEFT: {**same, SIXTEEN[1]: faster}, RIGHT: {**same, SIXTEEN[0]: faster}}
-    rows = compared(loaded_run(RUN, rates))
-    kept, near = apart(rows, 0.03)
-    assert kept == rows[:2], "faster and slower alike"
-    why = "their figures differ by less than 3%"
-    assert near == [
-        LeftOut(row.pair.name, row.pair.anchor, "handshakes/s" if n > 1 else "MiB/s", why)
-        for n, row in enumerate(rows[2:])
-    ]
-    assert apart(rows, 0.032)[0] == []
-    assert apart(rows, 0.0) == (rows, [])
-    at_the_limit = [replace(rows[0], factor=factor) for factor in (1.25, 0.8, 1.2, 0.81)]
-    assert apart(at_the_limit, 0.25)[0] == at_the_limit[:2]
-    stay = [replace(rows[0], factor=factor) for factor in (None, 0.0)]
-    assert apart(stay, 0.5) == (stay, [])
-
-
-def test_rows_are_chosen_by_their_name_or_their_anchor() -> None:
-    left, right = sides_of(
-        loaded_run(RUN, {i: dict.fromkeys(TRANSFERS, 1.0) for i in (LEFT, RIGHT)})
+    source = {"title": "A page", "url": "https://example.org/", "estimator": "mean of 4"}
+    run = with_each(
+        of_both([1.0, 1.0, 2.0, 3.0], [2.0, 2.0, 4.0, 6.0], source=source),
+        lambda of: of._replace(**fields),
     )
-    pairs = row_pairs(left.rows, right.rows)
-    assert matching(pairs, "1.3*SENDING") == pairs[2:3]
-    assert matching(pairs, "1-2-aes") == pairs[:2]
-    assert matching(pairs, "handshake") == []
-    assert matching(pairs, None) == pairs
+    results = compared(single_figures(measured(run), estimator))
+    slow, fast = cells_of(results)
+    assert (slow.value, fast.value, fast.count) == (left, right, 1)
+    assert fast.ratio is not None
+    assert (fast.ratio.verdict, fast.ratio.paired) == ("not tested", False)
+    assert results.tables[0].caption.startswith("Single figures;"), "not the source's estimator"
+    assert len(warnings_of(results, "method")) == 1
+    assert single_figures(whole := measured(run), "median") is whole
+    alone = with_notes(run, {(RIGHT, n): "stopped" for n in range(1, 5)})
+    assert not cells_of(compared(single_figures(measured(alone), estimator)))[1].valid
 
 
-def test_rows_that_are_in_no_pair_are_listed_with_their_reason() -> None:
-    lone, gone, last = TRANSFERS[1:]
-    run = loaded_run(
-        RUN, {LEFT: {SENDING: SLOW, lone: SLOW, gone: SLOW, last: SLOW}, RIGHT: {SENDING: FAST}}
-    )
-    for phase in ("flight-1", "flight-2"):
-        run = with_rows(run, LEFT, RIGHT, phase=phase, statistic="value")
-    gaps = [Gap(RIGHT, gone, "has no such suite"), Gap(LEFT, lone, "not this side's")]
-    left, right = sides_of(replace(run, gaps=gaps))
-    pairs = row_pairs(left.rows, right.rows)
-    without = left_out(left, right, pairs)
-    assert [(row.anchor, row.unit, row.why) for row in without] == [
-        ("transfer-1-2-aes-128-gcm-receiving", "MiB/s", "rustls 1.0 has no figure of it"),
-        ("transfer-1-3-aes-256-gcm-sending", "MiB/s", "rustls 1.0: has no such suite"),
-        ("transfer-1-3-aes-256-gcm-receiving", "MiB/s", "rustls 1.0 has no figure of it"),
-        ("handshake-1-3-client-flight-1", "µs", "each a phase of another row"),
-        ("handshake-1-3-client-flight-2", "µs", "each a phase of another row"),
-    ]
-    assert left_out(right, left, row_pairs(right.rows, left.rows)) == without
-    assert matching(without, "1.3*sending") == without[1:2]
-    rows = compare(left, right, pairs)
-    assert len(rows) == 1, "parts of a handshake are not compared"
-    assert text(left, right, rows, "markdown", without).endswith(
-        "\nLeft out, rustls 1.0 has no figure of it:\n\n"
-        "- TLS 1.2 transfer, AES-128-GCM, receiving (MiB/s)\n"
-        "- TLS 1.3 transfer, AES-256-GCM, receiving (MiB/s)\n"
-        "\nLeft out, rustls 1.0: has no such suite:\n\n"
-        "- TLS 1.3 transfer, AES-256-GCM, sending (MiB/s)\n"
-        "\nLeft out, each a phase of another row:\n\n"
-        "- TLS 1.3 handshake, client (µs): flight 1, flight 2\n"
-    )
-    assert text(left, right, rows, "csv", without).splitlines()[2] == (
-        '"TLS 1.2 transfer, AES-128-GCM, receiving",MiB/s,–,–,–,–,'
-        "left out: rustls 1.0 has no figure of it"
-    )
-    assert json.loads(text(left, right, rows, "json", without))["left_out"][1] == {
-        "scenario": "TLS 1.3 transfer, AES-256-GCM, sending",
-        "anchor": "transfer-1-3-aes-256-gcm-sending",
-        "unit": "MiB/s",
-        "why": "rustls 1.0: has no such suite",
-    }
+# --- which rows are shown ------------------------------------------------------------------------
 
 
-def test_a_row_in_another_unit_is_left_out_with_that_unit() -> None:
-    left, right = (
-        side(with_rows(run, identifier, metric="rate", unit=unit, statistic="value"), identifier)
-        for run, identifier, unit in (
-            (loaded_run(RUN, {LEFT: {SENDING: SLOW}}), LEFT, "handshakes/s"),
-            (loaded_run(OTHER_RUN, {RIGHT: {SENDING: FAST}}), RIGHT, "handshakes/s/thread"),
-        )
-    )
-    assert [row.why for row in left_out(left, right, row_pairs(left.rows, right.rows))] == [
-        "rustls 1.0 has it in handshakes/s/thread",
-        "OpenSSL 3.6.3 has it in handshakes/s",
-    ]
-
-
-def test_the_texts_of_a_comparison() -> None:
-    left, right = sides_of(run_with([1000.0] * 30, [1500.25] * 30))
-    [tested] = rows_of(left, right)
-    plain = replace(tested, factor=None, estimate=None, note="a | µ")
-    untested = replace(tested, estimate=replace(tested.estimate, low=None))  # type: ignore[type-var]
-    rows = [tested, plain]
-    markdown = text(left, right, rows, "markdown").splitlines()
+def test_only_requested_rows_are_shown_with_the_verdicts_of_all() -> None:
+    run = loaded_run(RUN, {i: dict.fromkeys(SIXTEEN, r) for i, r in ((LEFT, SLOW), (RIGHT, FAST))})
+    every = rows_of(compared(run))
+    for scenario, anchors in (
+        ("1.3*SENDING", ["transfer-1-3-aes-256-gcm-sending"]),
+        ("1-2-aes", ["transfer-1-2-aes-128-gcm-sending", "transfer-1-2-aes-128-gcm-receiving"]),
+        (None, [*every]),
+    ):
+        shown = compared(run, scenario=scenario)
+        assert rows_of(shown) == {of: every[of] for of in anchors}
+        assert shown.headlines == [], "they may be of other rows"
+    with pytest.raises(UserError) as caught:
+        compared(of_both(), scenario="nothing")
     name = "TLS 1.2 transfer, AES-128-GCM, sending"
-    assert markdown == [
-        "|Scenario|Unit|OpenSSL 3.6.3|rustls 1.0|Factor|Verdict|Note|",
-        "|-|-|-:|-:|-:|-|-|",
-        f"|{name}|MiB/s|1000.0|1500.25|1.50x|{tested.verdict}||",
-        rf"|{name}|MiB/s|1000.0|1500.25|–|–|a \| µ|",
+    assert str(caught.value) == f"--scenario nothing: none of\n  {name}"
+    with pytest.raises(UserError) as caught:
+        compared(of_left(), of_right(FAST, TRANSFERS[1]))
+    assert str(caught.value) == (
+        f"{RUN}/{LEFT} and {OTHER_RUN}/{RIGHT} have no scenario in common; "
+        "tlsperf show prints those of a run"
+    )
+
+
+def test_rows_that_are_in_no_pair_are_named_with_the_reason() -> None:
+    lone, gone = TRANSFERS[1:3]
+    rates = {LEFT: dict.fromkeys(TRANSFERS, SLOW), RIGHT: {SENDING: FAST}}
+    run = with_rows(loaded_run(RUN, rates), LEFT, RIGHT, phase="flight-1", statistic="value")
+    gaps = [Gap(RIGHT, gone, "has no such suite"), Gap(LEFT, lone, "not this side's")]
+    name = "TLS 1.{} transfer, AES-{}-GCM, {} (MiB/s)"
+    missing = "; ".join([name.format(2, 128, "receiving"), name.format(3, 256, "receiving")])
+    expected = [
+        f"Left out, rustls 1.0 has no figure of it: {missing}.",
+        f"Left out, rustls 1.0: has no such suite: {name.format(3, 256, 'sending')}.",
     ]
-    assert text(left, right, [tested], "markdown").splitlines()[0].endswith("|Factor|Verdict|")
-    assert text(left, right, rows, "csv").splitlines()[::2] == [
-        "scenario,unit,left,right,factor,verdict,note",
-        f'"{name}",MiB/s,1000.0,1500.25,–,–,a | µ',
+    run = replace(run, gaps=gaps)
+    for ids in ((LEFT, RIGHT), (RIGHT, LEFT)):
+        results = compared(run, ids=ids)
+        assert warnings_of(results, "left-out") == expected
+        assert len(rows_of(results)) == 1, "parts of a handshake are not compared"
+    assert warnings_of(compared(run, scenario="*sending"), "left-out") == expected[1:]
+    other_unit = with_rows(
+        of_right(), RIGHT, metric="rate", unit="handshakes/s/thread", statistic="value"
+    )
+    left = with_rows(of_left(), LEFT, metric="rate", unit="handshakes/s", statistic="value")
+    assert warnings_of(compared(left, other_unit), "left-out") == [
+        "Left out, rustls 1.0 has no figure of it: TLS 1.3 handshake, client (handshakes/s).",
+        "Left out, OpenSSL 3.6.3 has no figure of it: "
+        "TLS 1.3 handshake, client (handshakes/s/thread).",
     ]
-    assert number_text(1234.5678901234) == "1234.56789"
-    json_text = text(left, right, [tested, plain, untested], "json")
-    assert json_text.startswith('{\n "left": {')
-    assert json_text.endswith("}\n")
-    assert "µ" in json_text
-    document = json.loads(json_text)
-    described = {"run": RUN, "host": "a-host"}
-    assert document["left"] == {**described, "implementation": LEFT, "label": "OpenSSL 3.6.3"}
-    assert document["right"] == {**described, "implementation": RIGHT, "label": "rustls 1.0"}
-    common = {
-        "scenario": name,
-        "anchor": "transfer-1-2-aes-128-gcm-sending",
-        "unit": "MiB/s",
-        "left": 1000.0,
-        "right": 1500.25,
-    }
-    ratio = {"factor": 1.50025, "verdict": "faster", "paired": True}
-    low, high = document["rows"][0].pop("interval")
-    assert low < 1.50025 < high
-    assert document["rows"] == [common | ratio, common | {"note": "a | µ"}, common | ratio]
+
+
+@pytest.mark.parametrize(("least", "shown"), [(0.0, 4), (0.03, 2), (0.04, 1), (0.25, 1), (0.26, 0)])
+def test_rows_below_the_requested_difference_are_named_and_keep_the_verdicts_of_others(
+    least: float, shown: int
+) -> None:
+    rates = dict(zip(TRANSFERS, (1.0, 1.25, 1 / 1.031, 1.01), strict=True))
+    run = loaded_run(
+        RUN,
+        {
+            LEFT: dict.fromkeys(TRANSFERS, SLOW),
+            RIGHT: {s: [by * rate for rate in SLOW] for s, by in rates.items()},
+        },
+    )
+    results = compared(run)
+    kept = apart(results, least)
+    every = rows_of(results)
+    assert rows_of(kept).items() <= every.items()
+    assert len(rows_of(kept)) == shown
+    names = [row.name for table in results.tables for row in table.rows]
+    said = "".join(warnings_of(kept, "left-out"))
+    assert sum(f"{name} (MiB/s)" in said for name in names) == 4 - shown
+    assert (f"less than {100 * least:g}%" in said) is (shown < 4)
+    alone = compared(of_left(), of_right(host_id="b-host"))
+    assert apart(alone, 0.5) == alone, "rows without a ratio stay"
 
 
 # --- the two sides -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
-    """A folder with the example's run."""
-    return write_run(tmp_path).parent
-
-
-def test_two_implementations_are_found_by_their_ids(runs: Path) -> None:
+def test_two_implementations_are_found_by_their_ids(tmp_path: Path) -> None:
+    runs = write_run(tmp_path).parent
     for name in ("openssl-3.6.1", f"{EXAMPLE_RUN}/openssl-3.6.1"):
-        found = find_side(name, runs)
-        assert (found.run.id, found.implementation.id) == (EXAMPLE_RUN, "openssl-3.6.1")
+        assert find(name, runs) == (EXAMPLE_RUN, "openssl-3.6.1")
     for name, place in (
         ("nobody-1", f"any run in {runs}"),
         (f"{EXAMPLE_RUN}/nobody-1", EXAMPLE_RUN),
     ):
         with pytest.raises(UserError, match=f"^'nobody-1' is not in {place}: expected "):
-            find_side(name, runs)
+            find(name, runs)
     other = runs / "2026-11-22-other"
     shutil.copytree(runs / EXAMPLE_RUN, other)
     described = (other / "run.toml").read_text("utf-8")
     (other / "run.toml").write_text(described.replace(EXAMPLE_RUN, other.name, 1), "utf-8")
     with pytest.raises(UserError) as caught:
-        find_side("openssl-3.6.1", runs)
+        find("openssl-3.6.1", runs)
     assert str(caught.value) == (
         f"openssl-3.6.1 is in several runs: give one of {EXAMPLE_RUN}/openssl-3.6.1, "
         f"{other.name}/openssl-3.6.1"
-    )
-
-
-def test_two_sides_of_one_run_are_pairs_and_only_requested_rows_are_shown(runs: Path) -> None:
-    def of(scenario: str | None) -> tuple[Sequence[Comparison], list[LeftOut]]:
-        left, right, pairs, without = sides(runs, "boringssl-30cd935", "openssl-3.6.1", scenario)
-        return compare(left, right, pairs), without
-
-    every, all_without = of(None)
-    assert every[0].estimate is not None
-    assert every[0].estimate.paired
-    chosen, without = of("*sending")
-    sending = [row.pair.anchor for row in every if row.pair.anchor.endswith("sending")]
-    assert [row.pair.anchor for row in chosen] == sending != []
-    assert without == [row for row in all_without if row.anchor.endswith("sending")]
-    with pytest.raises(UserError) as caught:
-        of("nothing")
-    names = "\n  ".join(row.pair.name for row in every)
-    assert str(caught.value) == f"--scenario nothing: none of\n  {names}"
-
-
-def test_implementations_without_a_common_scenario_are_reported(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    there = {
-        LEFT: side(loaded_run(RUN, {LEFT: {TRANSFERS[0]: 1.0}}), LEFT),
-        RIGHT: side(loaded_run(OTHER_RUN, {RIGHT: {TRANSFERS[1]: 1.0}}), RIGHT),
-    }
-    monkeypatch.setattr("tlsperf.analysis.compare.find_side", lambda name, _: there[name])
-    with pytest.raises(UserError) as caught:
-        sides(Path(), LEFT, RIGHT, None)
-    assert str(caught.value) == (
-        f"{LEFT} and {RIGHT} have no scenario in common; tlsperf show prints those of a run"
     )
 
 
@@ -613,36 +511,39 @@ def output(*arguments: str, code: int = 0) -> str:
     return result.output
 
 
-def test_the_command_prints_a_table_markdown_csv_and_json(inside: Path) -> None:
+def test_the_command_prints_a_table_markdown_csv_and_json_as_show_does(inside: Path) -> None:
     def printed(form: str, *more: str) -> str:
         return output(*TWO, *ONLY_SENDING, "--format", form, *more, code=0 if more else 1)
 
-    [row] = json.loads(printed("json"))["rows"]
+    [table] = json.loads(printed("json"))["tables"]
     results = json.loads((inside / "content" / "perf" / NEW / "results.json").read_bytes())
-    [values] = [
-        {cell["implementation"]: cell["value"] for cell in shown["cells"]}
-        for shown in results["tables"][0]["rows"]
-        if shown["anchor"] == row["anchor"]
-    ]
-    assert row["factor"] == pytest.approx(values[OPENSSL] / values[RUSTLS], rel=1e-3)
-    assert row["verdict"] == "slower"
-    factor = f"{row['factor']:.2f}x"
-    header, line, *_ = printed("table").splitlines()
-    assert header.index("factor") == line.index(factor) + len(factor) - len("factor")
-    assert printed("markdown").splitlines()[2].startswith(f"|{row['scenario']}|")
-    [of_csv] = csv.DictReader(printed("csv").splitlines())
-    assert (of_csv["scenario"], of_csv["factor"]) == (row["scenario"], factor)
+    [row] = table["rows"]
+    [of_report] = [of for of in results["tables"][0]["rows"] if of["anchor"] == row["anchor"]]
+    values = {cell["implementation"]: cell["value"] for cell in of_report["cells"]}
+    assert [cell["value"] for cell in row["cells"]] == [values[RUSTLS], values[OPENSSL]]
+    ratio = row["cells"][1]["ratio"]
+    assert ratio["verdict"] == "slower"
+    lines = csv.DictReader(printed("csv").splitlines())
+    assert [line["ratio_verdict"] for line in lines] == ["", "slower"]
     for form in ("table", "markdown"):
+        assert ratio["text"] in printed(form)
         near = printed(form, "--min-difference", "80%")
-        assert "Left out" in near
-        assert row["scenario"] in near
-        assert factor not in near
+        assert ratio["text"] not in near
+        assert row["name"] in near.partition("eft out, the figures differ by less than 80%")[2]
 
 
-def test_the_command_has_factors_of_two_hosts_only_on_request(inside: Path) -> None:
+def test_the_command_takes_the_options_of_a_comparison(inside: Path) -> None:
     two = (f"{NEW}/{OPENSSL}", f"{ARM}/{OPENSSL}", *ONLY_SENDING)
-    assert "--across-hosts prints them" in output(*two)
-    assert "factors compare the hosts as well" in output(*two, "--across-hosts")
+    assert "no verdict; --across-hosts prints them" in output(*two)
+    assert "compare the hosts as well" in output(*two, "--across-hosts")
+    assert "those of the best round" in output(*TWO, *ONLY_SENDING, "--estimator", "best")
+    included = "figures that do not count are included"
+    assert included in output(*TWO[:1] * 2, "--include-invalid")
+    assert included not in output(*TWO[:1] * 2)
+    published = output(
+        f"{PUBLISHED}/openssl-3.3.2", "rustls-0.23.15-aws-lc-rs", "--scenario", "transfer"
+    )
+    assert "The programs do not do the same work." in published, "a caveat of the report"
 
 
 def test_a_published_table_is_printed_from_the_data(inside: Path, tmp_path: Path) -> None:

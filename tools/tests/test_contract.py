@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from fixture_run import ROOT
+from project import ROOT
 from tlsperf.contract.agreement import agrees
 from tlsperf.contract.record import Record
 from tlsperf.contract.results import Results

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, report_of, run_of_rows
+from synthetic import HANDSHAKES, TRANSFERS, counted_run, loaded_run, report_of
 from test_tlsbench import block, lines, measurement
 from tlsperf.analysis.changes import changes
 from tlsperf.analysis.noise import alternate_rounds
@@ -19,41 +18,15 @@ from tlsperf.analysis.ratios import as_ratio, ratio_text
 from tlsperf.analysis.series import MeasuredReport, measured
 from tlsperf.analysis.statistics import counted_ratio
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
-from tlsperf.contract.run import HostFacts, Report, RunCounter
+from tlsperf.contract.run import HostFacts, Report
 from tlsperf.load import tlsbench
 from tlsperf.load.run import LoadedRun
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.svg import draw
 from tlsperf.report.results import measured_report
 
-UNITS = {"transfer": "instructions/MiB", "handshake": "instructions/handshake"}
 OPENSSL, RUSTLS = "openssl-3.6.3", "rustls-0.23.41"
-
-
-def counted_run(
-    run: str, counts: dict[str, float], scenarios: list[Scenario], rounds: int = 2, **more: Any
-) -> LoadedRun:
-    """A run whose counts increase by one instruction in each round."""
-    rows = [
-        {
-            "implementation": name,
-            **scenario.model_dump(),
-            "metric": "instructions",
-            "unit": UNITS[scenario.operation],
-            "round": number,
-            "value": count + number,
-        }
-        for name, count in counts.items()
-        for scenario in scenarios
-        for number in range(1, rounds + 1)
-    ]
-    fields: dict[str, Any] = {
-        "suite": {"name": "instructions", "family": "instructions"},
-        "counter": RunCounter(name="callgrind", version="3.19.0"),
-    }
-    return run_of_rows(run, rows, [implementation(name) for name in counts], **fields | more)
 
 
 def report(run: str = "2026-11-21-a", openssl: float = 3e6, rounds: int = 2) -> MeasuredReport:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from project import HOST, NOTE, OPENSSL, RUSTLS, SMALL, write_small
+from test_compare import DEFINITION as PUBLISHED
 from tlsperf.cli import main
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
@@ -18,20 +19,8 @@ RUN = SMALL.id
 PAGE = f"content/perf/{RUN}/index.md"
 COMPARED = "data/comparisons/theirs.toml"
 NOTES = NOTE.format(run="2026-01-01-x")
-DEFINITION = f"""\
-run = "{RUN}"
-published = "theirs.csv"
-layout = "factor"
-estimator = "median"
-source = {{ title = "s", url = "https://example.org" }}
-[[table]]
-title = "Theirs"
-left = "{OPENSSL}"
-left_label = "openssl"
-right = "{RUSTLS}"
-right_label = "rustls"
-scenarios = ["bulk_*"]
-"""
+BETWEEN = {"run": RUN, "layout": "factor", "left": OPENSSL, "right": RUSTLS}
+DEFINITION = PUBLISHED.format(**BETWEEN, errata="", scenarios='["bulk_*"]')
 HEAD = f'+++\ntitle = "x"\ndate = {RUN[:10]}\n'
 DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 

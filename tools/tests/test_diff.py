@@ -90,6 +90,14 @@ def test_a_row_with_several_candidates_is_in_no_pair_unless_one_has_its_name() -
     assert pair.other.scenario == one
     [pair] = row_pairs(rows(SENDING), rows(one, SENDING))
     assert (pair.other.scenario, pair.fields) == (SENDING, ())
+    [pair] = row_pairs(rows(SENDING, two), rows(SENDING))
+    assert (pair.row.scenario, pair.other.scenario) == (SENDING, SENDING), "it is in one pair"
+    resumed, named, alike = (
+        of(TICKET, certificate=certificate, key_exchange=group)
+        for certificate, group in (("rsa-2048", None), ("ed25519", None), ("rsa-2048", "X448"))
+    )
+    [pair] = row_pairs(rows(resumed), rows(alike, named))
+    assert pair.other.scenario == named, "the name decides before the fields"
 
 
 @pytest.mark.parametrize(
@@ -134,6 +142,10 @@ def test_a_ratio_has_no_verdict_where_something_else_differs() -> None:
     other = ("not tested", "measured under other conditions", True)
     assert shown(fast)[::2] == ("faster", False)
     assert shown(fast, neutral=True) == shown(resumed) == other
+    [pair] = row_pairs(rows(FULL), rows(FULL))
+    single = Sample(pair.row.samples["openssl-1"].valid, has_rounds=False)
+    [untested] = differences([(pair, single, single)], Rules(), neutral=True)
+    assert untested.shown.note == "no rounds to test on both sides", "the first reason stays"
 
 
 def test_figures_that_cannot_be_tested_are_not_counted_as_comparisons() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import fixture_run
-from fixture_run import ROOT, RUN
+from project import ROOT, RUN, files, write_run
 from test_archive import Members, archive_of, packed
 from tlsperf.contract.errors import UserError
 from tlsperf.load.run import raw_bytes, read_whole_run
@@ -51,7 +50,7 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.fixture
 def members(tmp_path: Path, checkout: Path) -> Members:
     """The fixture's run, as if measured with the checkout's suite."""
-    manifest = fixture_run.write_run(tmp_path / "bench-host") / "run.toml"
+    manifest = write_run(tmp_path / "bench-host") / "run.toml"
     files = [checkout / "bench/suites" / f"{name}.toml" for name in ("standard", "_main", "_other")]
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     text = manifest.read_text().replace(
@@ -59,13 +58,6 @@ def members(tmp_path: Path, checkout: Path) -> Members:
     )
     manifest.write_text(text)
     return packed(manifest.parent)
-
-
-def tree(root: Path) -> dict[str, bytes]:
-    """The content of every file except those below build/, which git ignores."""
-    files = (path for path in root.rglob("*") if path.is_file())
-    names = {str(path.relative_to(root)): path.read_bytes() for path in files}
-    return {name: data for name, data in names.items() if not name.startswith("build/")}
 
 
 def suite(checkout: Path, name: str = "standard") -> Path:
@@ -105,10 +97,10 @@ def refused(
     tmp_path: Path, checkout: Path, members: Members, expected: str, name: str = "standard"
 ) -> None:
     archive = archive_of(tmp_path, members)
-    before = tree(checkout)
+    before = files(checkout)
     with pytest.raises(UserError, match=expected):
         draft_report(checkout, archive, suite(checkout, name))
-    assert tree(checkout) == before
+    assert files(checkout) == before
     assert not [path for path in (checkout / "build").iterdir() if path.is_dir()]
 
 
@@ -154,26 +146,25 @@ def test_a_changed_archive_is_rejected(tmp_path: Path, checkout: Path, members: 
     content = bytearray(archive.read_bytes())
     content[len(content) // 2] ^= 1
     archive.write_bytes(content)
-    before = tree(checkout)
+    before = files(checkout)
     with pytest.raises(UserError, match="expected an archive"):
         draft_report(checkout, archive, suite(checkout))
-    assert tree(checkout) == before
+    assert files(checkout) == before
 
 
-def test_an_existing_report_is_kept_and_the_run_is_not_imported(
-    tmp_path: Path, checkout: Path, members: Members
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (f"content/perf/{RUN}/index.md", "this report exists"),
+        (f"data/runs/{RUN}/run.toml", "exists already"),
+    ],
+)
+def test_a_report_or_run_that_exists_is_kept(
+    tmp_path: Path, checkout: Path, members: Members, path: str, expected: str
 ) -> None:
-    page = checkout / "content" / "perf" / RUN / "index.md"
-    page.parent.mkdir(parents=True)
-    page.write_text("of another")
-    refused(tmp_path, checkout, members, "this report exists")
-
-
-def test_an_existing_run_is_kept(tmp_path: Path, checkout: Path, members: Members) -> None:
-    there = checkout / "data" / "runs" / RUN / "run.toml"
-    there.parent.mkdir(parents=True)
-    there.write_text("of another")
-    refused(tmp_path, checkout, members, "exists already")
+    (checkout / path).parent.mkdir(parents=True)
+    (checkout / path).write_text("of another")
+    refused(tmp_path, checkout, members, expected)
 
 
 def test_a_rendering_that_fails_leaves_neither_run_nor_report(

@@ -7,7 +7,6 @@ import pytest
 
 from synthetic import TRANSFERS, Rates, implementation, loaded_run, report_of
 from tlsperf.analysis.efficiency import efficiency
-from tlsperf.analysis.statistics import unpaired_ratio
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Efficiency
 from tlsperf.contract.run import Implementation
@@ -36,41 +35,58 @@ def test_rate_over_the_primitives_rate_by_round() -> None:
     )
 
 
-def test_receiving_opens_and_the_suite_chooses_the_cipher() -> None:
-    rates = {"openssl-3.6.3": dict.fromkeys(TRANSFERS, 6000.0) | {OPEN: 10000.0}}
-    [found] = of(rates)
-    assert found.anchor == "transfer-1-3-aes-256-gcm-receiving"
-    assert found.text == "60%"
-    assert found.note == "primitive and transfer measured separately"
+APART = "primitive and transfer measured separately"
+ABOVE = "above its ceiling, so the two were not measured in the same way"
+OURS, OTHER, RUSTLS, AWS = "openssl-3.6.3", "openssl-3.1.4", "rustls-0.22.0-aws", "aws-lc-1.17.4"
+SENDING = TRANSFERS[0]
+SMALL = SENDING.model_copy(update={"record_size": 1024})
+SEAL_SMALL = SEAL.model_copy(update={"variant": "aes-128-gcm-seal-1024"})
+KNOWN = {
+    RUSTLS: implementation(RUSTLS, provider="aws-lc-rs", build=None),
+    AWS: implementation(AWS, library="aws-lc", version="1.17.4", build=None),
+}
 
 
-def test_rustls_has_the_ceiling_of_its_provider() -> None:
-    rustls = implementation("rustls-0.22.0-aws", provider="aws-lc-rs", build=None)
-    rates = {rustls.id: {TRANSFERS[0]: 7000.0}, "aws-lc-1.17.4": {SEAL: 12500.0}}
-    [found] = of(
-        rates,
-        [rustls, implementation("aws-lc-1.17.4", library="aws-lc", version="1.17.4", build=None)],
-    )
-    assert found.primitive_of == "aws-lc-1.17.4"
-    assert found.note == ("primitive of AWS-LC 1.17.4; primitive and transfer measured separately")
+def on(threads: int) -> Scenario:
+    return SENDING.model_copy(update={"threads": threads})
 
 
-def test_the_only_other_version_of_a_library_is_its_ceiling() -> None:
-    others: Rates = {"openssl-3.1.4": {SEAL: 9000.0}, "rustls-1.0": {SEAL: 5000.0}}
-    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 4500.0}, **others})
-    assert (found.percent, found.primitive_of) == (50, "openssl-3.1.4")
-    assert found.note == "primitive of OpenSSL 3.1.4; primitive and transfer measured separately"
-
-
-def test_an_implementation_without_a_ceiling_does_not_hide_the_next_one() -> None:
-    rates = {"rustls-1.0": {TRANSFERS[0]: 7000.0}, "openssl-3.6.3": {TRANSFERS[0]: 1.0, SEAL: 2.0}}
-    assert [found.implementation for found in of(rates)] == ["openssl-3.6.3"]
-
-
-def test_one_thread_is_a_whole_transfer() -> None:
-    alone = TRANSFERS[0].model_copy(update={"threads": 1})
-    [found] = of({"openssl-3.6.3": {alone: 2000.0, SEAL: 7000.0}})
-    assert found.percent == 28.5714
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        ({OURS: dict.fromkeys(TRANSFERS, 6000.0) | {OPEN: 10000.0}}, [(OURS, OURS, 60, APART)]),
+        ({OURS: {on(1): 2000.0, SEAL: 7000.0}}, [(OURS, OURS, 28.5714, APART)]),
+        ({OURS: {on(4): 7000.0, SEAL: 9000.0}}, []),
+        ({OURS: {SENDING: 7000.0, OPEN: 9000.0}}, []),
+        # of the provider, of the only other version, and of another library
+        (
+            {RUSTLS: {SENDING: 7000.0}, AWS: {SEAL: 12500.0}},
+            [(RUSTLS, AWS, 56, f"primitive of AWS-LC 1.17.4; {APART}")],
+        ),
+        (
+            {OURS: {SENDING: 4500.0}, OTHER: {SEAL: 9000.0}, "rustls-1.0": {SEAL: 5000.0}},
+            [(OURS, OTHER, 50, f"primitive of OpenSSL 3.1.4; {APART}")],
+        ),
+        ({OURS: {SENDING: 1.0}, OTHER: {SEAL: 9.0}, "openssl-3.0.1": {SEAL: 9.0}}, []),
+        ({"rustls-1.0": {SENDING: 7000.0}, OURS: {SEAL: 9000.0}}, []),
+        # without a ceiling it does not hide the next one
+        (
+            {"rustls-1.0": {SENDING: 7000.0}, OURS: {SENDING: 1.0, SEAL: 2.0}},
+            [(OURS, OURS, 50, APART)],
+        ),
+        ({OURS: {SENDING: 9050.0, SEAL: 9000.0}}, [(OURS, OURS, 100.556, f"{APART}; {ABOVE}")]),
+        ({OURS: {SENDING: 9000.0, SEAL: 9000.0}}, [(OURS, OURS, 100, APART)]),
+        # the ceiling has the size of the records
+        ({OURS: {SMALL: 3000.0, SENDING: 8000.0, SEAL: 10000.0}}, [(OURS, OURS, 80, APART)]),
+        ({OURS: {SMALL: 3000.0, SEAL_SMALL: 4000.0}}, [(OURS, OURS, 75, APART)]),
+    ],
+)
+def test_a_transfer_has_the_primitive_of_its_library(
+    rates: Rates, expected: list[tuple[str, str, float, str]]
+) -> None:
+    found = of(rates, [KNOWN.get(name) or implementation(name) for name in rates])
+    assert [(f.implementation, f.primitive_of, f.percent, f.note) for f in found] == expected
+    assert [f.text for f in found] == [f"{percent:.0f}%" for _, _, percent, _ in expected]
 
 
 def test_the_interval_is_that_of_one_comparison() -> None:
@@ -89,46 +105,10 @@ def test_the_interval_is_that_of_one_comparison() -> None:
         assert end == float(f"{end:.6g}"), "six digits"
 
 
-def test_without_a_ceiling_there_is_no_efficiency() -> None:
-    assert of({"openssl-3.6.3": {TRANSFERS[0]: 7000.0, OPEN: 9000.0}}) == []
-    assert of({"rustls-1.0": {TRANSFERS[0]: 7000.0}, "openssl-3.6.3": {SEAL: 9000.0}}) == []
-    two = {"openssl-3.1.4": {SEAL: 9000.0}, "openssl-3.0.1": {SEAL: 9000.0}}
-    assert of({"openssl-3.6.3": {TRANSFERS[0]: 7000.0}, **two}) == []
-    threads = TRANSFERS[0].model_copy(update={"threads": 4})
-    assert of({"openssl-3.6.3": {threads: 7000.0, SEAL: 9000.0}}) == []
-
-
-def test_more_than_the_ceiling_is_pointed_out() -> None:
-    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9900.0, SEAL: 9000.0}})
-    above = "above its ceiling, so the two were not measured in the same way"
-    apart = "primitive and transfer measured separately"
-    assert found.note == f"{apart}; {above}"
-    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9050.0, SEAL: 9000.0}})
-    assert found.note == f"{apart}; {above}"
-    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9000.0, SEAL: 9000.0}})
-    assert found.note == apart
-
-
 def test_the_interval_of_unpaired_rounds_is_widened_by_the_drift_of_the_host() -> None:
     drifting = np.r_[np.full(15, 1.0), np.full(15, 1.03)]
     rates = {"openssl-3.6.3": {TRANSFERS[0]: list(8000 * drifting), SEAL: list(10000 * drifting)}}
     measured_apart = report_of(loaded_run(RUN, rates, format_="openssl-bench/2024"))
     assert measured_apart.series.rules.drift == pytest.approx(1.03)
     [found] = efficiency(measured_apart)
-    alone = unpaired_ratio(rates["openssl-3.6.3"][TRANSFERS[0]], rates["openssl-3.6.3"][SEAL])
-    assert alone.low is not None
-    assert alone.high is not None
-    assert found.low == pytest.approx(100 * alone.low / 1.03, rel=1e-5)
-    assert found.high == pytest.approx(100 * alone.high * 1.03, rel=1e-5)
-
-
-def test_the_ceiling_has_the_size_of_the_transfers_records() -> None:
-    small = TRANSFERS[0].model_copy(update={"record_size": 1024})
-    seal = SEAL.model_copy(update={"variant": "aes-128-gcm-seal-1024"})
-    rates: Rates = {"openssl-3.6.3": {small: 3000.0, TRANSFERS[0]: 8000.0, SEAL: 10000.0}}
-    assert [found.primitive for found in of(rates)] == [SEAL.variant], "no primitive of 1024 bytes"
-    rates = {"openssl-3.6.3": {**rates["openssl-3.6.3"], seal: 4000.0}}
-    assert {found.primitive: found.percent for found in of(rates)} == {
-        seal.variant: 75,
-        SEAL.variant: 80,
-    }
+    assert (found.low, found.high) == pytest.approx((80 / 1.03, 80 * 1.03), rel=1e-5)

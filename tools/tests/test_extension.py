@@ -94,19 +94,19 @@ import json
 from test_figures import DARK, LIGHT, test_colour_blind_readers_can_distinguish_libraries as distinct
 from tlsperf.contract.text import shown
 from tlsperf.load.importer import implementation_of
-from tlsperf.report.charts.theme import CLASSES, colour_channel
+from tlsperf.report.charts.theme import CLASSES, COLOUR
 
 new = shown(implementation_of("newtls-2.1.0"))
 distinct(LIGHT)
 distinct(DARK)
 print(json.dumps({
     "shown": [new.library, new.label, new.colour],
-    "chart": [CLASSES["#8a0df6"], *colour_channel([new.colour])["scale"]["range"]],
+    "chart": [CLASSES["#8a0df6"], LIGHT[new.colour], new.colour in COLOUR["scale"]["domain"]],
 }))
 """
     assert grown.answers(program) == {
         "shown": ["newtls", "NewTLS 2.1.0", "newtls"],
-        "chart": ["library-newtls", "#8a0df6"],
+        "chart": ["library-newtls", "#8a0df6", True],
     }
     style = (grown.folder / "static" / "style.css").read_text()
     for colour in ("#8a0df6", "#dd0c49"):
@@ -225,13 +225,13 @@ def test_the_examples_in_rust_compile_without_a_warning(grown: Grown, tmp_path: 
     assert re.search(r"[1-9]\d* passed; 0 failed", grown.checkout.run(arrows))
 
 
-# --- a raw format: its module, and its grammar -------------------------------------------------
+# --- a raw format: its module, and its cases ---------------------------------------------------
 
 
-def test_a_raw_format_touches_its_module_and_its_test(grown: Grown, tmp_path: Path) -> None:
+def test_a_raw_format_touches_its_module_and_its_cases(grown: Grown, tmp_path: Path) -> None:
     assert grown.touched["add-a-raw-format"] == {
         "tools/src/tlsperf/load/formats/tlstoy.py",
-        "tools/tests/grammars.py",
+        "tools/tests/formats/tlstoy.toml",
     }
     guide = (grown.folder / "docs" / "add-a-raw-format.md").read_text()
     [output] = re.findall(r"```text\n(.*?)```", guide, re.DOTALL)
@@ -239,13 +239,13 @@ def test_a_raw_format_touches_its_module_and_its_test(grown: Grown, tmp_path: Pa
     (tmp_path / "wrong.txt").write_text(output + "what is this\n")
     program = """
 from pathlib import Path
-from grammars import GRAMMARS
+from cases import CASES
 from tlsperf.contract.errors import FormatError
-from tlsperf.load.formats import FOREIGN, detect
+from tlsperf.load.formats import detect
 from tlsperf.load.run import load_run
 from tlsperf.publish.runs import import_files
 
-assert set(GRAMMARS) == set(FOREIGN)
+assert all(case.outcome() == case.gives for case in CASES["tlstoy"])
 file = Path("toy.txt")
 print(detect(file.read_bytes(), file.name, str(file)).name)
 import_files([file], "openssl-3.6.1", Path("2026-11-21-toy"))
@@ -264,9 +264,9 @@ except FormatError as error:
 
 @pytest.mark.nightly
 def test_a_new_raw_format_passes_the_tests_of_every_format(grown: Grown) -> None:
-    tests = str(grown.folder / "tools" / "tests" / "test_formats_fuzz.py")
+    tests = str(grown.folder / "tools" / "tests" / "test_formats.py")
     settings = str(grown.folder / "tools" / "pyproject.toml")
-    grown.checkout.python("-m", "pytest", "-c", settings, tests, "-k", "tlstoy or no_format")
+    grown.checkout.python("-m", "pytest", "-c", settings, tests, "-k", "tlstoy or each_table")
 
 
 # --- a chart: its module, and its line ---------------------------------------------------------
@@ -280,7 +280,7 @@ def test_a_chart_touches_its_module_and_the_list(grown: Grown) -> None:
     program = """
 import json
 import re
-from fixture_run import EXAMPLE
+from project import EXAMPLE
 from tlsperf.contract.results import Results
 from tlsperf.report import charts
 from tlsperf.report.charts.svg import draw
@@ -290,7 +290,7 @@ drawing = next(d for d in charts.charts_of(results) if d.chart.table == "transfe
 svg = draw(drawing.picture, drawing.chart)
 table = next(table for table in results.tables if table.anchor == "transfer")
 cells = [cell for row in table.rows for cell in row.cells if cell.value is not None]
-dots = svg.count("<circle") + len(re.findall("[Mm][^A-Za-z]+Z", svg))
+dots = len(re.findall("M[^A-Za-z]+Z", svg))
 print(json.dumps([dots, len(cells), drawing.chart.description]))
 """
     dots, cells, description = grown.answers(program)

@@ -14,12 +14,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from test_formats import BULK, MEMORY, MISSES, RUSTLS, SPEED
+from records import BULK, MEMORY
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.load.importer import implementation_of
 from tlsperf.load.run import load_run, read_run
 from tlsperf.publish.runs import import_files
+
+MISSES = """\
+env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384
+sessions: 20479, hits: 20479, misses: 12289
+handshakes\tclient\t3419.3\thandshakes/s
+handshakes\tserver\t3071.68\thandshakes/s
+"""
 
 
 def bulk(number: int) -> str:
@@ -159,22 +166,11 @@ def test_a_published_table_names_its_implementations(tmp_path: Path) -> None:
         import_files([tmp_path / "table"], "openssl-3.6.1", tmp_path / "2024-10-18-b-run")
 
 
-def test_the_parts_of_an_id() -> None:
-    found = implementation_of("rustls-0.22.0-aws-lc-rs-gcc-jemalloc")
-    assert (found.library, found.version, found.provider, found.build) == (
-        *("rustls", "0.22.0"),
-        *("aws-lc-rs", "gcc-jemalloc"),
-    )
-    found = implementation_of("aws-lc-1.17.4")
-    assert (found.library, found.version, found.provider, found.build) == (
-        *("aws-lc", "1.17.4"),
-        *(None, None),
-    )
-
-
 @pytest.mark.parametrize(
     ("identifier", "version", "provider", "build"),
     [
+        ("aws-lc-1.17.4", "1.17.4", None, None),
+        ("rustls-0.22.0-aws-lc-rs-gcc-jemalloc", "0.22.0", "aws-lc-rs", "gcc-jemalloc"),
         ("rustls-0.24.0-dev.1-ring", "0.24.0-dev.1", "ring", None),
         ("rustls-0.24.0-dev.1", "0.24.0-dev.1", None, None),
         ("openssl-4.0.0-alpha1-gcc", "4.0.0-alpha1", None, "gcc"),
@@ -183,38 +179,12 @@ def test_the_parts_of_an_id() -> None:
         ("boringssl-boring-sys-5.4.0-clang", "boring-sys 5.4.0", None, "clang"),
     ],
 )
-def test_versions_before_a_release_and_of_packages(
+def test_the_parts_of_an_id(
     identifier: str, version: str, provider: str | None, build: str | None
 ) -> None:
     found = implementation_of(identifier)
+    assert identifier.startswith(f"{found.library}-")
     assert (found.version, found.provider, found.build) == (version, provider, build)
-
-
-@pytest.mark.parametrize(
-    ("text", "identifier", "found"),
-    [
-        (BULK, "rustls-0.23.37", r"openssl-bench \(openssl-bench/2023\) for rustls-0.23.37"),
-        (RUSTLS, "openssl-3.6.1", r"rustls' bench \(rustls-bench/2023\) for openssl-3.6.1"),
-        (SPEED, "boringssl-30cd935", r"openssl speed \(openssl-speed\) for boringssl-30cd935"),
-        (MEMORY.format("TLS_AES_256_GCM_SHA384"), "rustls-0.23.37", "bench-memory"),
-        (MEMORY.format("TLS13_AES_256_GCM_SHA384"), "openssl-3.6.1", "bench-memory"),
-    ],
-)
-def test_output_of_a_tool_that_does_not_measure_the_library(
-    tmp_path: Path, text: str, identifier: str, found: str
-) -> None:
-    files = write(tmp_path / "given", output=text)
-    with pytest.raises(FormatError, match=found):
-        import_files(files, identifier, tmp_path / "2026-01-02-a-run")
-
-
-@pytest.mark.parametrize("rate", ["0", "0.00", "1e-300", "1e+300"])
-def test_an_impossible_rate_is_rejected(tmp_path: Path, rate: str) -> None:
-    files = write(tmp_path / "given", output=BULK.replace("6512.01", rate))
-    with pytest.raises(
-        FormatError, match=r"output:3: found .*, expected a rate of 0\.01 to 1e\+12"
-    ):
-        import_files(files, "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
 
 
 def test_copies_are_not_rounds(tmp_path: Path) -> None:
@@ -235,8 +205,7 @@ def test_copies_are_not_rounds(tmp_path: Path) -> None:
 
 
 def test_a_peak_of_memory_may_be_that_of_another_round(tmp_path: Path) -> None:
-    text = MEMORY.format("TLS_AES_256_GCM_SHA384")
-    files = write(tmp_path / "given", one=text, two=f"make: ready\n{text}")
+    files = write(tmp_path / "given", one=MEMORY, two=f"make: ready\n{MEMORY}")
     assert import_files(files, "openssl-3.6.1", tmp_path / "2026-01-02-a-run").rounds == 2
 
 
@@ -291,19 +260,17 @@ def test_links_and_special_files_are_rejected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (b"", "no line of a known format"),
         (b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20, "no line of a known format"),
-        (BULK[:60].encode(), "no line of a known format"),
         (BULK.encode() + b"\x00\x01\x02\n", r":5: found '\\x00\\x01\\x02'"),
-        (BULK.replace("MB/s", "kB/s").encode(), r":3: found unit 'kB/s'"),
-        (BULK.replace("6512.01", "nan").encode(), r":3: found 'nan'"),
-        (BULK.replace("6512.01", "inf").encode(), r":3: found 'inf'"),
-        (BULK.replace("6512.01", "9" * 400).encode(), r":3: found "),
+        (
+            BULK.replace("6512.01", "9" * 400).encode(),
+            ":3: found value inf, expected a finite number",
+        ),
         (b"bench " * 2000 + b"\n" + BULK.encode(), ":1: found 'bench"),
     ],
-    ids=["empty", "binary", "cut", "zero bytes", "unit", "nan", "inf", "huge", "hostile"],
+    ids=["binary", "zero bytes", "huge", "hostile"],
 )
-def test_bad_input_is_rejected_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
+def test_bad_input_is_rejected_fast_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
     path = tmp_path / "output"
     path.write_bytes(data)
     began = time.process_time()
@@ -382,24 +349,24 @@ def test_a_warning_is_printed_only_by_the_import_it_is_about(project: Path) -> N
 
 
 def test_a_file_of_threads_is_not_a_round_of_one_thread(project: Path) -> None:
-    threads = "./rustls-bench --threads 2 handshake TLS13_AES_256_GCM_SHA384\n" + "".join(
-        f"handshakes\tTLSv1_3\tRsa\tTLS13_AES_256_GCM_SHA384\t{side}\tserver-auth\tno-resume\t"
-        "threads\t2\t100.00\t102.00\ttotal\t202.00\tper-thread\t101.00\thandshakes/s\n"
-        for side in ("client", "server")
+    line = (
+        "handshakes TLSv1_3 Rsa TLS13_AES_256_GCM_SHA384 {} server-auth no-resume {} handshake/s\n"
     )
-    other = [RUSTLS.replace("4695", f"469{n}").replace("1364", f"136{n}") for n in range(3)]
-    given = {"measure-1.txt": other[0], "measure-2.txt": other[1], "threads.txt": threads}
-    files = [str(path) for path in write(project / "given", **given)]
+
+    def output(rate: str) -> str:
+        return line.format("client", rate) + line.format("server", rate)
+
+    given = {f"measure-{n}.txt": output(f"469{n}.01") for n in (1, 2, 3)}
+    given["threads.txt"] = output("threads 2 100.00 102.00 total 202.00 per-thread 101.00")
+    *first, third, threads = (str(path) for path in write(project / "given", **given))
     arguments = ("--implementation", "rustls-0.23.37-ring", "--out", "2026-01-02-a-run")
-    lines = run_import(*files, *arguments)
+    lines = run_import(*first, threads, *arguments)
     assert not [line for line in lines if line.startswith("warning")]
+    run_import(third, *arguments)
     run = read_run(project / "data/runs/2026-01-02-a-run")
     assert {Path(f.path).name: f.round for f in run.files} == {
         "measure-1.txt": 1,
         "measure-2.txt": 2,
         "threads.txt": None,
+        "measure-3.txt": 3,
     }
-    (third,) = write(project / "given", **{"measure-3.txt": other[2]})
-    run_import(str(third), *arguments)
-    run = read_run(project / "data/runs/2026-01-02-a-run")
-    assert [f.round for f in run.files] == [1, 2, None, 3]

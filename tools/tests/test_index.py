@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from fixture_run import EXAMPLE, ROOT
+from project import EXAMPLE, ROOT
 from synthetic import loaded_run
 from test_overviews import SCENARIO, report, shown_reports
 from tlsperf.contract.results import Results

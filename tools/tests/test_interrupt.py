@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from project import files
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.processes import _interrupts_held_back
 
@@ -34,10 +35,6 @@ def of_session(session: int) -> set[int]:
         if int(of) == session and state != "Z":
             found.add(int(path.parent.name))
     return found
-
-
-def files(root: Path) -> dict[Path, bytes]:
-    return {p.relative_to(root): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
 
 
 @pytest.fixture

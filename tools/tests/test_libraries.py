@@ -122,36 +122,3 @@ def test_no_module_lists_the_libraries() -> None:
                     found.add(f"{path.relative_to(ROOT)}:{node.lineno}")
     others = ("load/spellings.py", "exchange/rustls_website.py")
     assert {place for place in found if not any(other in place for other in others)} == set()
-
-
-# --- conformance tests --------------------------------------------------------------------------
-
-
-_ASSERTION = re.compile(r"\bassert(_eq|_ne)?!\(")
-
-
-def without_message(rust: str) -> list[str]:
-    """The assertions of a Rust source without a message of their own."""
-    found = []
-    for start in _ASSERTION.finditer(rust):
-        depth, commas, last = 1, 0, ""
-        for character in rust[start.end() :]:
-            depth += (character in "([{") - (character in ")]}")
-            if depth == 0:
-                break
-            commas += depth == 1 and character == ","
-            last = character if not character.isspace() else last
-        values = 2 if start[1] else 1
-        if commas - (last == ",") < values:
-            found.append(rust[start.start() :].partition("\n")[0])
-    return found
-
-
-def test_a_conformance_test_that_fails_states_what_was_measured() -> None:
-    folder = BENCH / "libraries" / "shared" / "conformance"
-    bare = {path.name: without_message(path.read_text()) for path in folder.glob("*.rs")}
-    assert {name for name, found in bare.items() if found} == set(), bare
-    assert without_message('assert_eq!(a(1, 2), b);\nassert!(x, "{y}");\nassert!(z);') == [
-        "assert_eq!(a(1, 2), b);",
-        "assert!(z);",
-    ]

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, get_args
 
-from fixture_run import ROOT
+from project import ROOT
 from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS, as_shown
 from tlsperf.contract.operations import OPERATIONS, Operation
 

@@ -17,10 +17,9 @@ from typing import NamedTuple
 import pytest
 
 from commands import tlsperf
-from fixture_run import ROOT
-from project import ARM, ROW
+from project import ARM, ROOT, ROW
 from project import OLD as RUN
-from test_formats import BULK
+from records import BULK
 
 MOST_SECONDS = 2.0
 """Limit of processor time, so that a busy machine does not fail the test."""

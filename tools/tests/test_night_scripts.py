@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from test_scripts import ROOT, SCRIPTS, Desk, checkout, git, repository, write
+from commands import git
+from test_scripts import ROOT, SCRIPTS, Desk, checkout, repository, write
 
 PUSHES = ("git", "cat", "dirname", "bash", "env")
 """All that the job which may push can find, besides gh."""

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fixture_run import write_run
-from synthetic import HANDSHAKES, TRANSFERS, implementation
-from test_counts import counted_run
+from project import write_run
+from synthetic import HANDSHAKES, TRANSFERS, counted_run, implementation
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.nightly import Absence, Explanation, Nightly
 from tlsperf.contract.run import HostFacts

@@ -10,16 +10,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tlsperf.contract.names import scenario_anchor, scenario_name
+from synthetic import loaded_run
+from tlsperf.analysis.series import measured
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Caveat, Cell, Results, Row, RunReference, Table
-from tlsperf.contract.run import HostFacts, Implementation, Report, Tool, TrendMember
-from tlsperf.contract.text import shown, value_text
+from tlsperf.contract.results import Caveat, Results
+from tlsperf.contract.run import HostFacts, Report, TrendMember
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.overviews import hosts
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
+from tlsperf.report.results import measured_report
 
 SCENARIO = Scenario(operation="transfer", protocol="1.3", side="sender")
 
@@ -32,56 +33,19 @@ def report(
     trend: TrendMember | None = None,
 ) -> tuple[Report, Results]:
     """A report with one row; `rates` are by `library-version`."""
-    named = [name.partition("-") for name in rates]
-    implementations = [
-        Implementation.model_validate(
-            {"id": f"{lib}-{version}", "library": lib, "version": version}
-        )
-        for lib, _, version in named
-    ]
-    row = Row(
-        anchor=scenario_anchor(SCENARIO),
-        name=scenario_name(SCENARIO),
-        scenario=SCENARIO,
-        cells=[
-            Cell(implementation=name, value=rate, text=value_text(rate, "MiB/s"))
-            for name, rate in rates.items()
-        ],
+    named = {name: {SCENARIO: float(rate)} for name, rate in rates.items()}
+    of_suite = suite and {"name": suite, "family": suite}
+    run = loaded_run(day, named, host_id=host, suite=of_suite)
+    facts = HostFacts(id=host, cpu=f"CPU {host}", architecture="x86_64")
+    decided = Report(
+        id=f"{day}-x",
+        title=f"Report of {day}",
+        date=date.fromisoformat(day),
+        runs=[day],
+        trend=trend,
+        headlines=[],
     )
-    table = Table(
-        anchor="transfer",
-        title="Transfer",
-        caption="Example.",
-        unit="MiB/s",
-        better="higher",
-        implementations=list(rates),
-        rows=[row],
-    )
-    results = Results.model_validate(
-        {
-            "schema": 1,
-            "id": f"{day}-x",
-            "title": f"Report of {day}",
-            "date": day,
-            "runs": [
-                RunReference(
-                    id=day,
-                    date=date.fromisoformat(day),
-                    suite=suite,
-                    host_id=host,
-                    tool=Tool(name="t"),
-                    files=[],
-                )
-            ],
-            "hosts": [HostFacts(id=host, cpu=f"CPU {host}", architecture="x86_64")],
-            "implementations": [shown(i) for i in implementations],
-            "headlines": [],
-            "tables": [table],
-            "charts": [],
-        }
-    )
-    decided = Report(id=results.id, title=results.title, date=results.date, runs=[day], trend=trend)
-    return decided, results
+    return decided, measured_report(decided, [measured(run)], {host: facts}).results
 
 
 OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
@@ -119,8 +83,12 @@ def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
     decided, results = of
     run, host = results.runs[0], results.hosts[0]
     beside = run.model_copy(update={"id": "2026-01-01-b", "host_id": "b"})
-    hosts = [host, host.model_copy(update={"id": "b"})]
-    return decided, results.model_copy(update={"runs": [run, beside], "hosts": hosts})
+    update = {
+        "runs": [run, beside],
+        "hosts": [host, host.model_copy(update={"id": "b"})],
+        "implementations": [it.model_copy(update={"host": "a"}) for it in results.implementations],
+    }
+    return decided, results.model_copy(update=update)
 
 
 def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Results]:
@@ -228,11 +196,17 @@ def test_a_library_page_counts_verdicts_of_the_newest_report_of_a_host() -> None
     assert standing_of("rustls", tied) == none | {"tied": [level]}
 
 
-def test_a_library_page_leaves_out_a_report_that_compares_a_library_with_itself() -> None:
+def test_a_library_page_leaves_out_a_report_that_does_not_compare_libraries() -> None:
+    """One that compares a library with itself, is of two hosts, or of no suite."""
     _, before = report("2026-01-01", {"openssl-3": 5.0, "rustls-1": 4.0})
-    _, prices = report("2026-02-01", {"openssl-3": 4.0, "rustls-1": 5.0})
-    with_prices = prices.model_copy(update={"prices": prices.tables})
-    for newest, named in ((prices, "2026-02-01-x"), (with_prices, "2026-01-01-x")):
+    of_february = ("2026-02-01", {"openssl-3": 4.0, "rustls-1": 5.0})
+    plain = report(*of_february)
+    with_prices = plain[1].model_copy(update={"prices": plain[1].tables})
+    without_suite = report(*of_february, suite=None)[1]
+    for newest, named in (
+        (plain[1], "2026-02-01-x"),
+        *((it, "2026-01-01-x") for it in (with_prices, on_two_hosts(plain)[1], without_suite)),
+    ):
         openssl, _ = libraries([before, newest])
         assert [standing.report.id for standing in openssl.standings] == [named]
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fixture_run import EXAMPLE
-from project import PUBLISHED
+from project import EXAMPLE, PUBLISHED
 from synthetic import TRANSFERS
 from test_layouts import IDS, TURNS, run_of, working_sets
 from test_layouts import results_of as layouts_of
-from tlsperf.contract.results import HarnessShare, Noise, NoiseRow, Results, Table
+from tlsperf.contract.results import Cell, HarnessShare, Noise, NoiseRow, Results, Table
 from tlsperf.contract.run import RunWarning, Source
 from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
@@ -32,6 +33,48 @@ def results() -> Results:
 def page(results: Results, **changes: Any) -> dict[str, Any]:
     table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes)))
     return table
+
+
+def with_cells(table: Table, change: Callable[[Cell, int], dict[str, Any]]) -> Table:
+    """The table with fields of each cell changed; `change` gets the cell and the place of its row."""
+    rows = [
+        row.model_copy(
+            update={"cells": [cell.model_copy(update=change(cell, at)) for cell in row.cells]}
+        )
+        for at, row in enumerate(table.rows)
+    ]
+    return table.model_copy(update={"rows": rows})
+
+
+def shown_cell(results: Results, cell: Cell, **changes: Any) -> dict[str, Any]:
+    """What a page shows of a table of one cell."""
+    row = results.tables[0].rows[0].model_copy(update={"cells": [cell]})
+    update = {"rows": [row], "implementations": [cell.implementation]}
+    table = results.tables[0].model_copy(update=update)
+    [line] = page(results, tables=[table], **changes)["tables"][table.anchor]["sets"][0]["rows"]
+    [made] = line["cells"]
+    return dict(made)
+
+
+def shown_builds(results: Results, table: Table, builds: int) -> dict[str, Any]:
+    """What a page shows of a table of so many builds, the third of which is its baseline."""
+    first = results.implementations[0]
+    made = [first.model_copy(update={"id": f"rustls-{n}", "label": f"{n}"}) for n in range(builds)]
+    rows = [
+        row.model_copy(
+            update={
+                "cells": [row.cells[0].model_copy(update={"implementation": b.id}) for b in made]
+            }
+        )
+        for row in table.rows
+    ]
+    update = {"implementations": [b.id for b in made], "rows": rows, "baseline": "rustls-2"}
+    shown = page(
+        results,
+        implementations=[*results.implementations, *made],
+        tables=[table.model_copy(update=update)],
+    )
+    return dict(shown["tables"][table.anchor])
 
 
 def test_a_cell_has_its_texts_and_the_label_of_its_implementation(results: Results) -> None:
@@ -63,24 +106,6 @@ def test_tables_are_those_that_shortcodes_name_or_all_but_those_by_phase(results
     assert list(json.loads(page_json(results, calls=calls))["tables"]) == [by_phase[0]]
 
 
-def test_a_note_that_all_ratios_share_is_printed_once(results: Results) -> None:
-    def noted(*notes: str) -> dict[str, Any]:
-        table = results.tables[0].model_dump(mode="json", exclude_none=True)
-        ratios = [c["ratio"] for row in table["rows"] for c in row["cells"] if "ratio" in c]
-        for number, ratio in enumerate(ratios):
-            ratio["note"] = notes[number % len(notes)]
-        shown = page(results, tables=[Table.model_validate(table)])["tables"]
-        return dict(shown[table["anchor"]])
-
-    alike = noted("of single figures")
-    assert alike["ratio_note"] == "of single figures"
-    assert "of single figures" not in json.dumps(alike["sets"])
-    mixed = noted("one", "another")
-    assert "ratio_note" not in mixed
-    ratios = [c["ratio"] for row in mixed["sets"][0]["rows"] for c in row["cells"] if "ratio" in c]
-    assert {ratio.rpartition(" ")[2] for ratio in ratios} == {"(one)", "(another)"}
-
-
 def test_a_sentence_of_several_tables_is_at_the_first_one(results: Results) -> None:
     first = results.tables[0]
     tables = [
@@ -97,86 +122,6 @@ def test_a_sentence_of_several_tables_is_at_the_first_one(results: Results) -> N
     assert "interval_note" not in shown["one"]
     assert shown["three"]["interval_note"] == "Another."
     assert "intervals_of" not in shown["three"]
-
-
-def test_a_warning_of_all_figures_of_an_implementation_is_one_of_the_table(
-    results: Results,
-) -> None:
-    first = results.tables[0]
-    chosen = first.rows[0].cells[0].implementation
-    label = next(i.label for i in results.implementations if i.id == chosen)
-
-    def warned(count: int) -> dict[str, Any]:
-        rows = [
-            row.model_copy(
-                update={
-                    "cells": [
-                        cell.model_copy(update={"warnings": ["1 round counts"]})
-                        if cell.implementation == chosen and number < count
-                        else cell
-                        for cell in row.cells
-                    ]
-                }
-            )
-            for number, row in enumerate(first.rows)
-        ]
-        tables = [
-            first.model_copy(update={"anchor": anchor, "rows": rows}) for anchor in ("one", "two")
-        ]
-        return dict(page(results, tables=tables)["tables"])
-
-    whole = warned(len(first.rows))
-    assert f"{label}: 1 round counts." in whole["one"]["warnings"]
-    assert f"{label}: 1 round counts." not in whole["two"]["warnings"]
-    assert "1 round counts" not in json.dumps(whole["one"]["sets"])
-    some = warned(1)
-    assert f"{label}: 1 round counts." not in some["one"]["warnings"]
-    assert "1 round counts" in json.dumps(some["one"]["sets"])
-
-
-def test_more_implementations_than_rows_are_a_line_each(results: Results) -> None:
-    first = results.implementations[0]
-    builds = [first.model_copy(update={"id": f"rustls-{n}", "label": f"{n}"}) for n in range(6)]
-    row = results.tables[0].rows[0]
-    cell = next(cell for cell in row.cells if cell.ratio is None and cell.value is not None)
-    cells = [cell.model_copy(update={"implementation": build.id}) for build in builds]
-    table = results.tables[0].model_copy(
-        update={
-            "implementations": [build.id for build in builds],
-            "rows": [row.model_copy(update={"cells": cells})],
-            "baseline": "rustls-2",
-        }
-    )
-    shown = page(results, implementations=[*results.implementations, *builds], tables=[table])
-    made = shown["tables"][table.anchor]
-    assert (made["many"], made["wide"]) == (True, True)
-    (block,) = made["blocks"]
-    assert block["rows"] == [
-        {"anchor": row.anchor, "name": row.name, "short": short_names(table)[0]}
-    ]
-    assert [len(line["cells"]) for line in block["lines"]] == [1] * 6
-    assert [line["label"] for line in block["lines"] if line.get("baseline")] == ["2"]
-    assert "label" not in block["lines"][0]["cells"][0]
-
-
-def test_turned_tables_have_no_more_columns_than_a_page_has_room_for(results: Results) -> None:
-    first, scenario = results.implementations[0], results.tables[0].rows[0]
-    builds = [first.model_copy(update={"id": f"rustls-{n}"}) for n in range(14)]
-    cell = next(cell for cell in scenario.cells if cell.ratio is None and cell.value is not None)
-    cells = [cell.model_copy(update={"implementation": build.id}) for build in builds]
-    rows = [scenario.model_copy(update={"anchor": f"row-{n}", "cells": cells}) for n in range(12)]
-    table = results.tables[0].model_copy(
-        update={
-            "implementations": [build.id for build in builds],
-            "rows": rows,
-            "baseline": builds[0].id,
-        }
-    )
-    shown = page(results, implementations=[*results.implementations, *builds], tables=[table])
-    blocks = shown["tables"][table.anchor]["blocks"]
-    assert [row["anchor"] for block in blocks for row in block["rows"]] == [r.anchor for r in rows]
-    assert [len(block["rows"]) for block in blocks] == [6, 6]
-    assert [[len(line["cells"]) for line in block["lines"]] for block in blocks] == [[6] * 14] * 2
 
 
 def test_messages_are_grouped_by_weight_and_each_is_printed_once(results: Results) -> None:
@@ -241,71 +186,6 @@ def test_many_raw_files_are_counted_and_not_listed(results: Results) -> None:
         )
 
 
-def test_a_figure_has_its_exact_value_only_where_others_published_it(results: Results) -> None:
-    cell = next(c for row in results.tables[0].rows for c in row.cells if c.value is not None)
-    source = Source(title="Elsewhere", url="https://example.org/")
-    for low, published in ((None, True), (None, False), (1.0, True)):
-        single = cell.model_copy(update={"low": low})
-        row = results.tables[0].rows[0].model_copy(update={"cells": [single]})
-        table = results.tables[0].model_copy(
-            update={"rows": [row], "implementations": [cell.implementation]}
-        )
-        runs = [
-            run.model_copy(update={"source": source if published else None}) for run in results.runs
-        ]
-        [line] = page(results, tables=[table], runs=runs)["tables"][table.anchor]["sets"][0]["rows"]
-        [made] = line["cells"]
-        assert made["figure"] == cell.text
-        assert made.get("value") == (cell.value if published and low is None else None)
-
-
-def test_a_range_of_one_number_is_left_out_and_equal_counts_are_called_equal(
-    results: Results,
-) -> None:
-    cells = [c for row in results.tables[0].rows for c in row.cells]
-    cell = next(c for c in cells if c.ratio and c.interval and " (" in c.ratio.text)
-    assert cell.ratio
-    shown = cell.ratio.text.partition(" (")[0]
-    for (low, high), text in (((2.0, 2.0), shown), ((1.0, 1.0), "equal"), ((1.0, 1.5), shown)):
-        ratio = cell.ratio.model_copy(update={"low": low, "high": high})
-        made_of = cell.model_copy(update={"low": low, "high": high, "ratio": ratio})
-        row = results.tables[0].rows[0].model_copy(update={"cells": [made_of]})
-        table = results.tables[0].model_copy(
-            update={"rows": [row], "implementations": [cell.implementation]}
-        )
-        [line] = page(results, tables=[table])["tables"][table.anchor]["sets"][0]["rows"]
-        [made] = line["cells"]
-        assert made["ratio"].startswith(text)
-        assert ("intervals" in made) == (low != high)
-
-
-def test_a_note_of_several_cells_is_printed_once_and_marked_in_each(results: Results) -> None:
-    table = results.tables[0]
-    cells = [cell for row in table.rows for cell in row.cells if cell.valid]
-
-    def shown(count: int) -> dict[str, Any]:
-        noted = {id(cell) for cell in cells[:count]}
-        rows = [
-            row.model_copy(
-                update={
-                    "cells": [
-                        cell.model_copy(update={"note": "why" if id(cell) in noted else None})
-                        for cell in row.cells
-                    ]
-                }
-            )
-            for row in table.rows
-        ]
-        made = page(results, tables=[table.model_copy(update={"rows": rows})])
-        return dict(made["tables"][table.anchor])
-
-    few, many = shown(2), shown(3)
-    assert json.dumps(few["sets"]).count('"why"') == 2
-    assert "* why." not in few["warnings"]
-    assert json.dumps(many["sets"]).count('"note": "*"') == 3
-    assert many["warnings"][-1] == "* why."
-
-
 def test_facts_that_all_builds_share_are_printed_once(results: Results) -> None:
     first = results.implementations[0]
     builds = [
@@ -357,27 +237,6 @@ def test_working_sets_of_a_scenario_are_below_its_name() -> None:
     assert sorted(anchors) == sorted(row.anchor for row in first.rows)
 
 
-def test_words_that_all_columns_begin_with_are_in_the_caption(results: Results) -> None:
-    [table] = [table for table in results.tables if table.anchor == "full-handshakes"]
-    first, rows = results.implementations[0], table.rows[:2]
-    builds = [first.model_copy(update={"id": f"rustls-{n}"}) for n in range(6)]
-    cells = [rows[0].cells[0].model_copy(update={"implementation": b.id}) for b in builds]
-    turned = table.model_copy(
-        update={
-            "implementations": [build.id for build in builds],
-            "rows": [row.model_copy(update={"cells": cells}) for row in rows],
-            "baseline": None,
-        }
-    )
-    shown = page(results, implementations=[*results.implementations, *builds], tables=[turned])
-    made = shown["tables"][table.anchor]
-    assert [row["short"] for block in made["blocks"] for row in block["rows"]] == [
-        *("client", "server"),
-    ]
-    common = short_names(turned)[0].removesuffix(", client")
-    assert common in made["caption"].removeprefix(table.caption)
-
-
 def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
     kinds = ("shifted", "shuffled", "shared")
     runs = [
@@ -405,3 +264,123 @@ def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
 
 def test_results_without_layouts_have_no_file_of_them(results: Results) -> None:
     assert layouts_csv(results) == ""
+
+
+def noted(results: Results, *notes: str) -> dict[str, Any]:
+    """What a page shows of a table whose ratios have these notes in turn."""
+    turn = itertools.cycle(notes)
+
+    def change(cell: Cell, _: int) -> dict[str, Any]:
+        return {"ratio": cell.ratio and cell.ratio.model_copy(update={"note": next(turn)})}
+
+    table = with_cells(results.tables[0], change)
+    return dict(page(results, tables=[table])["tables"][table.anchor])
+
+
+def test_a_note_that_all_ratios_share_is_printed_once(results: Results) -> None:
+    alike, mixed = noted(results, "of single figures"), noted(results, "one", "another")
+    assert alike["ratio_note"] == "of single figures"
+    assert "of single figures" not in json.dumps(alike["sets"])
+    assert "ratio_note" not in mixed
+    ratios = [c["ratio"] for row in mixed["sets"][0]["rows"] for c in row["cells"] if "ratio" in c]
+    assert {ratio.rpartition(" ")[2] for ratio in ratios} == {"(one)", "(another)"}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_warning_of_all_figures_of_an_implementation_is_one_of_the_table(
+    results: Results, whole: bool
+) -> None:
+    first = results.tables[0]
+    chosen = first.rows[0].cells[0].implementation
+    label = next(i.label for i in results.implementations if i.id == chosen)
+
+    def change(cell: Cell, at: int) -> dict[str, Any]:
+        warned = cell.implementation == chosen and (whole or at == 0)
+        return {"warnings": ["1 round counts"]} if warned else {}
+
+    tables = [
+        with_cells(first, change).model_copy(update={"anchor": anchor}) for anchor in ("one", "two")
+    ]
+    shown = page(results, tables=tables)["tables"]
+    once = f"{label}: 1 round counts."
+    assert (once in shown["one"]["warnings"]) is whole
+    assert ("1 round counts" in json.dumps(shown["one"]["sets"])) is not whole
+    assert once not in shown["two"]["warnings"]
+
+
+@pytest.mark.parametrize(("many", "marks"), [(2, 0), (3, 3)])
+def test_a_note_of_several_cells_is_printed_once_and_marked_in_each(
+    results: Results, many: int, marks: int
+) -> None:
+    table = results.tables[0]
+    noted = [id(cell) for row in table.rows for cell in row.cells if cell.valid][:many]
+    changed = with_cells(table, lambda cell, _: {"note": "why" if id(cell) in noted else None})
+    made = page(results, tables=[changed])["tables"][table.anchor]
+    assert json.dumps(made["sets"]).count('"why"') == many - marks
+    assert json.dumps(made["sets"]).count('"note": "*"') == marks
+    assert ("* why." in made["warnings"]) is bool(marks)
+
+
+def test_more_implementations_than_rows_are_a_line_each(results: Results) -> None:
+    table = results.tables[0].model_copy(update={"rows": results.tables[0].rows[:1]})
+    [row] = table.rows
+    made = shown_builds(results, table, 6)
+    assert (made["many"], made["wide"]) == (True, True)
+    (block,) = made["blocks"]
+    assert block["rows"] == [
+        {"anchor": row.anchor, "name": row.name, "short": short_names(table)[0]}
+    ]
+    assert [len(line["cells"]) for line in block["lines"]] == [1] * 6
+    assert [line["label"] for line in block["lines"] if line.get("baseline")] == ["2"]
+    assert "label" not in block["lines"][0]["cells"][0]
+
+
+def test_turned_tables_have_no_more_columns_than_a_page_has_room_for(results: Results) -> None:
+    [row, *_] = results.tables[0].rows
+    rows = [row.model_copy(update={"anchor": f"row-{n}"}) for n in range(12)]
+    table = results.tables[0].model_copy(update={"rows": rows})
+    blocks = shown_builds(results, table, 14)["blocks"]
+    assert [row["anchor"] for block in blocks for row in block["rows"]] == [r.anchor for r in rows]
+    assert [len(block["rows"]) for block in blocks] == [6, 6]
+    assert [[len(line["cells"]) for line in block["lines"]] for block in blocks] == [[6] * 14] * 2
+
+
+def test_words_that_all_columns_begin_with_are_in_the_caption(results: Results) -> None:
+    [table] = [table for table in results.tables if table.anchor == "full-handshakes"]
+    table = table.model_copy(update={"rows": table.rows[:2]})
+    made = shown_builds(results, table, 6)
+    assert [row["short"] for block in made["blocks"] for row in block["rows"]] == [
+        *("client", "server"),
+    ]
+    common = short_names(table)[0].removesuffix(", client")
+    assert common in made["caption"].removeprefix(table.caption)
+
+
+@pytest.mark.parametrize(
+    ("low", "published", "exact"), [(None, True, True), (None, False, False), (1.0, True, False)]
+)
+def test_a_figure_has_its_exact_value_only_where_others_published_it(
+    results: Results, low: float | None, published: bool, exact: bool
+) -> None:
+    cell = results.tables[0].rows[0].cells[0].model_copy(update={"low": low})
+    source = Source(title="Elsewhere", url="https://example.org/") if published else None
+    runs = [run.model_copy(update={"source": source}) for run in results.runs]
+    made = shown_cell(results, cell, runs=runs)
+    assert made["figure"] == cell.text
+    assert made.get("value") == (cell.value if exact else None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"), [(2.0, 2.0, None), (1.0, 1.0, "equal"), (1.0, 1.5, None)]
+)
+def test_a_range_of_one_number_is_left_out_and_equal_counts_are_called_equal(
+    results: Results, low: float, high: float, text: str | None
+) -> None:
+    cells = [c for row in results.tables[0].rows for c in row.cells]
+    cell = next(c for c in cells if c.ratio and c.interval and " (" in c.ratio.text)
+    assert cell.ratio
+    span = {"low": low, "high": high}
+    ratio = cell.ratio.model_copy(update=span)
+    made = shown_cell(results, cell.model_copy(update={**span, "ratio": ratio}))
+    assert made["ratio"].startswith(text or cell.ratio.text.partition(" (")[0])
+    assert ("intervals" in made) == (low != high)

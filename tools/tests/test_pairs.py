@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from synthetic import sample, series, single
 from test_tables import (
     FAST,
     FULL,
@@ -15,9 +16,6 @@ from test_tables import (
     THEIRS,
     THIRD,
     by_sessions,
-    sample,
-    series,
-    single,
 )
 from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import Sample, Series

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
-from fixture_run import EXAMPLE
+from project import EXAMPLE
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
@@ -116,7 +116,7 @@ def test_bars_are_as_long_as_their_values_say() -> None:
     colours = {i.id: i.colour for i in report.implementations}
     lengths = []
     for bar in headline.bars:
-        colour = preview._rgb(LIGHT[colours[bar.implementation]])
+        colour = ImageColor.getrgb(LIGHT[colours[bar.implementation]])
         lengths.append(int((pixels == colour).all(axis=2).sum(axis=1).max()))
     longest = max(lengths)
     for bar, length in zip(headline.bars, lengths, strict=True):
@@ -133,7 +133,10 @@ def test_a_character_that_is_not_in_the_typeface_is_named() -> None:
             report_preview(results().model_copy(update={"title": title}), SITE)
 
 
-def test_a_title_too_long_for_any_size_is_cut_where_it_ends(written: list[str]) -> None:
-    long = results().model_copy(update={"title": "rustls and OpenSSL " * 12})
+@pytest.mark.parametrize(("times", "whole"), [(5, True), (12, False)])
+def test_a_long_title_is_drawn_smaller_and_cut_only_where_no_size_is_small_enough(
+    written: list[str], times: int, whole: bool
+) -> None:
+    long = results().model_copy(update={"title": "rustls and OpenSSL " * times})
     assert report_preview(long, SITE) is not None
-    assert written[1].endswith("…")
+    assert written[1].endswith("OpenSSL" if whole else "…")

@@ -12,13 +12,10 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from synthetic import implementation, in_sessions, report_of, run_of_rows
-from tlsperf.analysis.ratios import as_loss
-from tlsperf.analysis.statistics import RatioEstimate
+from synthetic import OF_SERVER, implementation, in_sessions, report_of, run_of_rows
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Cell, Ratio, Results, Table
+from tlsperf.contract.results import Cell, Results, Table
 from tlsperf.contract.run import Report
-from tlsperf.contract.verdict import Verdict
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.load.tlsbench import Gap
 from tlsperf.publish.page_json import page_json
@@ -29,17 +26,7 @@ from tlsperf.report.preview import report_preview
 
 RUN: Final = "2026-11-24-a"
 OPENSSL, RUSTLS, GNUTLS = "openssl-3.6.3", "rustls-0.23.46", "gnutls-3.7.9"
-TODAY: Final = Scenario(
-    operation="handshake",
-    protocol="1.3",
-    cipher_suite="TLS_AES_256_GCM_SHA384",
-    key_exchange="X25519",
-    certificate="ecdsa-p256",
-    authentication="server",
-    resumption="none",
-    side="server",
-    threads=1,
-)
+TODAY: Final = OF_SERVER.model_copy(update={"certificate": "ecdsa-p256"})
 Rows = list[dict[str, Any]]
 
 
@@ -253,32 +240,6 @@ def test_a_report_has_the_tables_whose_columns_were_measured(
 ) -> None:
     found = {anchor: len(table.rows) for anchor, table in tables(*rows).items()}
     assert found == {f"prices-server{part}": count for part, count in columns.items()}
-
-
-def loss(value: float, low: float | None, high: float | None, verdict: Verdict) -> Ratio:
-    return as_loss(RatioEstimate(value, low, high, verdict, True, 15))
-
-
-@pytest.mark.parametrize(
-    ("found", "text"),
-    [
-        (loss(0.688, 0.684, 0.692, "slower"), "31.2% lost (30.8 to 31.6%)"),
-        (loss(1.03, 1.027, 1.033, "faster"), "3.0% gained (2.7 to 3.3%)"),
-        (
-            loss(0.999, 0.994, 1.004, "no difference shown"),
-            "no difference shown (0.4% gained to 0.6% lost)",
-        ),
-        (loss(0.8, None, None, "too few rounds"), "20.0% lost, too few rounds"),
-        (loss(0.8, None, None, "not tested"), "20.0% lost, not tested"),
-    ],
-)
-def test_a_loss_is_one_minus_the_ratio_and_no_other_text_is_accepted(
-    found: Ratio, text: str
-) -> None:
-    assert found.text == text
-    for number in re.findall(r"\d+\.\d", text):
-        with pytest.raises(ValueError, match="a text of"):
-            Ratio(**{**dict(found), "text": text.replace(number, f"{float(number) + 0.2:.1f}", 1)})
 
 
 def test_a_difference_below_the_noise_floor_is_not_shown() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +15,14 @@ from synthetic import (
     HANDSHAKES,
     SIXTEEN,
     Rates,
+    counted_run,
     implementation,
     in_sessions,
     loaded_run,
     report_of,
     run_of_rows,
 )
-from test_counts import OPENSSL, RUSTLS, counted_run
+from test_counts import OPENSSL, RUSTLS
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import measured
 from tlsperf.contract.metrics import METRICS
@@ -196,22 +196,6 @@ def test_the_best_is_shown_to_be_better(root: Path) -> None:
                 assert "no difference shown" not in verdicts, (results.id, row.anchor)
     assert best
     assert tied
-
-
-@pytest.mark.any_site
-def test_no_two_library_pages_claim_a_row(root: Path) -> None:
-    best: dict[tuple[str, str], str] = {}
-    tied: set[tuple[str, str]] = set()
-    for path in sorted((root / "content" / "libraries").glob("*/library.json")):
-        library = json.loads(path.read_text(encoding="utf-8"))
-        for standing in library["standings"]:
-            for row in standing["best"]:
-                key = standing["report"]["id"], row["anchor"]
-                assert key not in best, f"{library['name']} and {best[key]} claim {key}"
-                best[key] = library["name"]
-            tied |= {(standing["report"]["id"], row["anchor"]) for row in standing["tied"]}
-    assert best
-    assert not set(best) & tied
 
 
 def losses_with_a_verdict(results: Results) -> set[tuple[str, str, str]]:

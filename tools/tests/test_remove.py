@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from commands import commit
 from project import NOTE, SMALL, files
 from tlsperf.contract.errors import UserError
 from tlsperf.publish.build import build
@@ -21,19 +21,8 @@ FIRST, SECOND = "2026-10-01-small", SMALL.id
 @pytest.fixture
 def root(two_reports: Path, tmp_path: Path) -> Path:
     root = Path(shutil.copytree(two_reports, tmp_path / "project"))
-    git(root, "init", "--quiet")
     commit(root)
     return root
-
-
-def git(root: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    subprocess.run(["git", *identity, *arguments], cwd=root, check=True)
-
-
-def commit(root: Path) -> None:
-    git(root, "add", "--all")
-    git(root, "commit", "--quiet", "--message", "all")
 
 
 def of_run(lines: list[str], run: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from synthetic import (
-    HANDSHAKES,
     SIXTEEN,
     TRANSFERS,
     Rates,
@@ -28,7 +27,6 @@ from tlsperf.contract.results import Cell, Results, Row
 from tlsperf.contract.run import Host, HostFacts, Report, RunCounter, Source, Tool
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
-from tlsperf.load.tlsbench import Gap
 from tlsperf.report.charts import charts_of
 from tlsperf.report.results import _any, _hosts, measured_report
 
@@ -46,7 +44,7 @@ def rates(rounds: int = 30, spread: float = 0.004) -> Rates:
     }
 
 
-def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
+def made(*runs: LoadedRun, baseline: str | None = "openssl-3", **more: Any) -> MeasuredReport:
     report = Report(
         id="2026-11-21-report",
         title="A report",
@@ -56,7 +54,11 @@ def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
         previous=None,
         headlines=[],
     )
-    return measured_report(report, [measured(run) for run in runs], {"a-host": HOST}).results
+    return measured_report(report, [measured(run) for run in runs], {"a-host": HOST}, **more)
+
+
+def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
+    return made(*runs, baseline=baseline).results
 
 
 @cache
@@ -106,25 +108,16 @@ def test_the_order_of_the_measurements_does_not_matter() -> None:
     assert results_of(run) == results_of(turned)
 
 
-def test_cells_have_median_interval_count_and_ratio() -> None:
+def test_rounds_of_tlsbench_are_pairs_of_one_family_of_comparisons() -> None:
     results = usual()
-    fast, baseline = cell(results, SENDING, "rustls-0.23"), cell(results, SENDING, "openssl-3")
-    assert fast.value is not None
-    assert fast.value == pytest.approx(1300, rel=0.01)
-    assert (fast.low or 0) < fast.value < (fast.high or 0)
-    assert (fast.count, fast.valid, fast.best) == (30, True, True)
-    assert fast.text == f"{fast.value:,.0f}"
-    assert fast.ratio is not None
-    assert fast.ratio.verdict == "faster"
-    assert fast.ratio.paired
-    assert baseline.ratio is None
-    same = cell(results, SENDING, "boringssl-1")
-    assert same.ratio is not None
-    assert same.ratio.verdict == "no difference shown"
-    assert results.tables[0].caption == (
-        "Median of 30 rounds with its 95% interval; ratio to OpenSSL 3, its interval corrected "
-        "for 38 comparisons."
-    )
+    verdicts = {}
+    for build in ("rustls-0.23", "boringssl-1"):
+        ratio = cell(results, SENDING, build).ratio
+        assert ratio is not None
+        assert ratio.paired
+        verdicts[build] = ratio.verdict
+    assert verdicts == {"rustls-0.23": "faster", "boringssl-1": "no difference shown"}
+    assert "corrected for 38 comparisons" in results.tables[0].caption
 
 
 def test_rounds_of_other_tools_are_not_pairs() -> None:
@@ -185,12 +178,6 @@ def test_the_reasons_why_imported_figures_cannot_be_compared_are_stated(
         assert [m[: len(e)] for m, e in zip(messages, found, strict=True)] == found
 
 
-def test_a_figure_keeps_every_digit_that_is_printed() -> None:
-    figures: Rates = {i: dict.fromkeys(SIXTEEN, 48_322_557.4) for i in IDS}
-    fast = cell(results_of(loaded_run(RUN, figures, format_="published/1")), SENDING, "rustls-0.23")
-    assert (fast.value, fast.text) == (48_322_557.0, "48,322,557")
-
-
 def test_too_few_rounds_are_reported() -> None:
     results = results_of(loaded_run(RUN, rates(rounds=3)))
     fast = cell(results, SENDING, "rustls-0.23")
@@ -228,38 +215,9 @@ def invalid(run: LoadedRun, rounds: int, note: str) -> LoadedRun:
     return with_each(run, marked)
 
 
-def test_what_must_not_count_is_shown_with_its_reason_and_without_a_ratio() -> None:
+def test_no_headline_is_of_a_row_with_a_figure_that_must_not_count() -> None:
     results = results_of(invalid(loaded_run(RUN, rates()), 30, "wrong suite"))
-    found = cell(results, SENDING, "rustls-0.23")
-    assert found.value is not None
-    assert (found.valid, found.best, found.ratio, found.note) == (False, False, None, "wrong suite")
-    headline = results.headlines[0]
-    assert headline.anchor != SENDING
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (2, "28 rounds count where others have 30: wrong suite"),
-        (29, "1 round counts where others have 30: wrong suite"),
-    ],
-)
-def test_rounds_that_do_not_count_are_listed_beside_the_figure(wrong: int, message: str) -> None:
-    results = results_of(invalid(loaded_run(RUN, rates()), wrong, "wrong suite"))
-    found = cell(results, SENDING, "rustls-0.23")
-    assert (found.valid, found.count) == (True, 30 - wrong)
-    assert message in found.warnings
-
-
-def test_what_cannot_be_done_has_its_reason() -> None:
-    figures = {i: dict(scenarios) for i, scenarios in rates().items()}
-    hole = TRANSFERS[2]
-    del figures["boringssl-1"][hole]
-    run = loaded_run(RUN, figures)
-    reasoned = LoadedRun(run.run, run.rows, [Gap("boringssl-1", hole, "has no such suite")])
-    found = cell(results_of(reasoned), SENDING, "boringssl-1")
-    assert (found.value, found.text, found.note) == (None, "–", "has no such suite")
-    assert cell(results_of(run), SENDING, "boringssl-1").note == "not part of the source"
+    assert usual().headlines[0].anchor == SENDING != results.headlines[0].anchor
 
 
 def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> list[ParsedRow]:
@@ -271,38 +229,6 @@ def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> list[Parse
 def with_extra(*rows: list[ParsedRow]) -> Results:
     run = loaded_run(RUN, {IDS[1]: {TRANSFERS[0]: [1.0] * 6}})
     return results_of(with_rows(run, *rows), baseline=None)
-
-
-def test_every_kind_of_observation_has_a_table_of_its_own() -> None:
-    handshake = HANDSHAKES[0]
-    memory = Scenario(operation="memory", protocol="1.3", side="client")
-    results = with_extra(
-        extra("rate", "handshakes/s", handshake),
-        extra("rate", "handshakes/s", handshake.model_copy(update={"threads": 4})),
-        extra("duration", "µs", handshake, phase="flight-1"),
-        extra("duration", "µs", handshake, statistic="p99.9"),
-        extra("instructions", "instructions/handshake", handshake),
-        extra("allocated", "bytes/connection", memory, phase="handshake"),
-        extra("rate", "operations/s", Scenario(operation="client-hello")),
-        extra("rate", "MiB/s", Scenario(operation="primitive", variant="aes-256-gcm-seal-16384")),
-        extra("rate", "operations/s", Scenario(operation="primitive", variant="x25519")),
-    )
-    assert [(t.anchor, t.better) for t in results.tables] == [
-        ("transfer", "higher"),
-        ("client-hello", "higher"),
-        ("primitives", "higher"),
-        ("primitives-throughput", "higher"),
-        ("full-handshakes-threads", "higher"),
-        ("full-handshakes-latency", "lower"),
-        ("full-handshakes-phases", "lower"),
-        ("instructions-per-handshake", "lower"),
-        ("allocated-per-connection", "lower"),
-    ]
-    anchors = [row.anchor for table in results.tables for row in table.rows]
-    assert len(set(anchors)) == len(anchors)
-    assert "full-handshake-1-2-rsa-2048-client-flight-1" in anchors
-    assert "full-handshake-1-2-rsa-2048-client-p99-9" in anchors
-    assert "full-handshake-1-2-rsa-2048-client-instructions" in anchors
 
 
 def test_set_ups_have_tables_of_their_own_with_bars() -> None:
@@ -336,20 +262,6 @@ def test_the_bars_of_set_ups_are_times_though_there_are_many_to_compare() -> Non
     matrix, bars = (drawing.chart.description for drawing in charts_of(results))
     assert not matrix.startswith("Bars")
     assert bars.startswith("Bars in µs")
-
-
-def test_less_is_better_but_for_rates() -> None:
-    run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 20} for i in IDS[1:]})
-    of = {"metric": "duration", "unit": "µs", "statistic": "p50"}
-    times = [
-        rounds_of([factor * (100 + i) for i in range(12)], HANDSHAKES[0], implementation=name, **of)
-        for factor, name in ((1.0, IDS[1]), (0.5, IDS[2]))
-    ]
-    results = results_of(with_rows(run, *times))
-    found = cell(results, "full-handshake-1-2-rsa-2048-client-p50", IDS[2])
-    assert found.best
-    assert found.ratio is not None
-    assert found.ratio.value == pytest.approx(2)
 
 
 def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
@@ -445,46 +357,6 @@ def test_a_run_that_was_interrupted_is_reported_once_with_its_name() -> None:
     ]
 
 
-def of_two_hosts(across_hosts: bool, **more: Any) -> MeasuredReport:
-    runs = [
-        measured(loaded_run(id_, {i: {TRANSFERS[0]: values}}, host_id=host))
-        for id_, i, values, host in (
-            (RUN, IDS[1], [1000.0 + n for n in range(6)], "a-host"),
-            ("2026-11-22-run", IDS[2], [2000.0 + n for n in range(6)], "b-host"),
-        )
-    ]
-    report = Report(
-        id="2026-11-21-report",
-        title="A report",
-        date=date(2026, 11, 21),
-        runs=[run.id for run in runs],
-        baseline=IDS[1],
-        across_hosts=across_hosts,
-    )
-    hosts = {"a-host": HOST, "b-host": HOST.model_copy(update={"id": "b-host"})}
-    return measured_report(report, runs, hosts, **more)
-
-
-@pytest.mark.parametrize(
-    ("across_hosts", "rule"),
-    [
-        (True, "ratios between them compare the hosts as well as the libraries"),
-        (False, "figures of different hosts have no ratio and no verdict"),
-    ],
-)
-def test_a_report_of_two_hosts_states_whether_ratios_compare_them(
-    across_hosts: bool, rule: str
-) -> None:
-    results = of_two_hosts(across_hosts).results
-    [warning] = [w for w in results.warnings if w.code == "host"]
-    assert warning.message == (f"The runs were measured on 2 hosts (a-host and b-host): {rule}.")
-    assert (cell(results, "transfer-1-2-aes-128-gcm-sending", IDS[2]).ratio is not None) is (
-        across_hosts
-    )
-    assert [host.id for host in results.hosts] == ["a-host", "b-host"]
-    assert usual().warnings == [], "one host says nothing"
-
-
 def test_a_build_has_the_figures_of_only_one_host() -> None:
     one = loaded_run(RUN, {IDS[1]: {TRANSFERS[0]: 1.0}})
     two = loaded_run("2026-11-22-run", {IDS[1]: {TRANSFERS[1]: 1.0}}, host_id="b-host")
@@ -540,8 +412,11 @@ def test_a_run_is_referred_to_with_all_that_a_page_shows_of_it() -> None:
         allocator="system",
         source=source,
         warnings=warnings,
+        started=datetime(2026, 11, 21, 8, tzinfo=UTC),
+        finished=datetime(2026, 11, 21, 8, 14, tzinfo=UTC),
     )
     [reference] = results_of(run).runs
+    assert reference.took == "14 minutes"
     assert (reference.id, reference.host_id, reference.rounds) == (RUN, "a-host", 30)
     assert (reference.suite, reference.family) == ("standard", "main")
     assert (reference.allocator, reference.source) == ("system", source)
@@ -566,20 +441,12 @@ def test_several_allocators_of_imported_figures_are_named() -> None:
     assert messages("system", "system", None) == []
 
 
-def test_programs_of_several_layouts_have_no_checksum_of_their_own() -> None:
-    known = [implementation(i, binary_sha256="a" * 64) for i in IDS]
-    layouts: list[dict[str, Any]] = [{"number": n, "kind": "own", "programs": {}} for n in (0, 1)]
-    one, several = loaded_run(RUN, rates(), known), loaded_run(RUN, rates(), known, layouts=layouts)
-    for run, expected in ((one, "a" * 64), (several, None)):
-        assert {i.binary_sha256 for i in results_of(run).implementations} == {expected}
-
-
 def test_the_noise_floor_is_printed_in_per_cent_and_is_a_rule_of_every_ratio() -> None:
-    report = of_two_hosts(True, floor=1.0123456)
+    report = made(loaded_run(RUN, rates()), floor=1.0123456)
     assert report.results.noise_floor_percent == 1.235
     assert report.series.rules.floor == 1.0123456
-    assert of_two_hosts(True).results.noise_floor_percent is None
-    assert report.results.baseline == IDS[1]
+    assert usual().noise_floor_percent is None
+    assert usual().baseline == "openssl-3"
 
 
 def test_the_spreads_of_a_host_are_those_of_its_ratios() -> None:

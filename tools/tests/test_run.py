@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +11,10 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from fixture_run import DISTURBED, write_run
-from test_formats import BULK
+from project import DISTURBED, write_run
+from records import BULK
 from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.record import Url
 from tlsperf.contract.results import CaveatSource
 from tlsperf.contract.run import MOST_IMPLEMENTATIONS, Implementation, RawPath
 from tlsperf.load.run import load_run, read_hosts, read_run
@@ -44,7 +44,7 @@ def test_a_run_is_read_with_its_rows_its_gaps_and_its_disturbances(tmp_path: Pat
     [
         ("raw/records.jsonl", "1000", "1001", "raw/records.jsonl: found sha256 "),
         ("run.toml", "schema = 1", "schema = 2", "run.toml: found schema 2, expected 1"),
-        ("run.toml", "[tool]", "[tool", "run.toml:10: this is not TOML: expected ']'"),
+        ("run.toml", "[tool]", "[tool", "run.toml:23: this is not TOML: expected ']'"),
         ("run.toml", 'library = "openssl"', 'library = "opnssl"', "run.toml: found implementatio"),
         ("run.toml", 'id = "2026-11-21-example"', 'id = "other"', "run.toml: found id 'other', "),
         ("run.toml", "tlsbench/1", "tlsbench/9", "run.toml: found format 'tlsbench/9', expected"),
@@ -62,6 +62,7 @@ def test_an_invalid_run_is_reported_with_the_error(
 
 
 SCRIPT = "javascript:alert(1)"
+ADDRESSES, PATHS = TypeAdapter(Url), TypeAdapter(RawPath)
 
 
 @pytest.mark.parametrize(
@@ -73,30 +74,30 @@ SCRIPT = "javascript:alert(1)"
         *("https://example.org/{{ x }}", "https://example.org/\n", "vbscript:x", ""),
     ],
 )
+def test_an_address_is_only_http_or_https(address: str) -> None:
+    with pytest.raises(ValidationError):
+        ADDRESSES.validate_python(address)
+
+
 @pytest.mark.parametrize(
-    ("place", "before"),
+    ("place", "table", "keys"),
     [
-        ("tool.url", 'name = "tlsbench"\n'),
-        ("host.url", "[tool]"),
-        ("source.url", "[tool]"),
+        ("tool", "[tool]", ""),
+        ("host", "[host]", ""),
+        ("source", "[tool]", '[source]\ntitle = "a"\n'),
     ],
 )
-def test_an_address_is_only_http_or_https(
-    tmp_path: Path, address: str, place: str, before: str
+def test_every_address_of_a_run_is_checked(
+    tmp_path: Path, place: str, table: str, keys: str
 ) -> None:
     folder = write_run(tmp_path)
-    line = f"url = {json.dumps(address)}\n"
-    tables = {
-        "tool.url": f"{before}{line}",
-        "host.url": f'[host]\nid = "a"\ncpu = "a"\narchitecture = "a"\n{line}\n{before}',
-        "source.url": f'[source]\ntitle = "a"\n{line}\n{before}',
-    }
-    replace(folder / "run.toml", before, tables[place])
-    with pytest.raises(UserError, match=rf"run.toml: found {place} .*expected text that matches"):
+    line = f'url = "{SCRIPT}"'
+    replace(folder / "run.toml", table, f"{keys}{line}\n{table}" if keys else f"{table}\n{line}")
+    with pytest.raises(UserError, match=rf"toml: found {place}.url .*expected text that matches"):
         load_run(folder)
 
 
-def test_the_addresses_of_hosts_and_notes_are_restricted_too(tmp_path: Path) -> None:
+def test_the_addresses_of_hosts_and_notes_are_checked_too(tmp_path: Path) -> None:
     write_run(tmp_path)
     with (tmp_path / "data/hosts/example-host.toml").open("a") as file:
         file.write(f'url = "{SCRIPT}"\n')
@@ -104,9 +105,6 @@ def test_the_addresses_of_hosts_and_notes_are_restricted_too(tmp_path: Path) -> 
         read_hosts(tmp_path / "data" / "hosts")
     with pytest.raises(ValidationError):
         CaveatSource(title="a", url=SCRIPT)
-
-
-PATHS = TypeAdapter(RawPath)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +194,7 @@ def test_a_missing_run_is_reported(tmp_path: Path) -> None:
 def test_a_host_has_the_name_of_its_file(tmp_path: Path) -> None:
     write_run(tmp_path)
     hosts = tmp_path / "data" / "hosts"
-    assert read_hosts(hosts)["example-host"].name == "Example Xeon"
+    assert read_hosts(hosts)["example-host"].name == "Example Xeon E-2386G"
     (hosts / "example-host.toml").rename(hosts / "other.toml")
     with pytest.raises(UserError, match=r"other.toml: found id 'example-host', expected 'other'"):
         read_hosts(hosts)

@@ -115,7 +115,7 @@ def test_every_scenario_is_described(root: Path) -> None:
 
 
 def test_the_chart_is_of_the_report_of_the_newest_day_that_compares_most() -> None:
-    wide = report("2026-01-01", {"rustls-2": 1, "openssl-2": 2, "boringssl-2": 3}, suite="a")
+    wide = report("2026-01-01", {"rustls-2": 1, "openssl-2": 2, "boringssl-2": 3})
     named = wide[0].model_copy(update={"id": "2026-01-01-y"})
     results = wide[1].model_copy(update={"id": "2026-01-01-y"})
     found = overview(OLD, NEW, (named, results))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from commands import commit, git
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 
@@ -486,13 +488,6 @@ BUILT = (f"content/perf/{REPORT}/results.json", "content/hosts/x64/index.md", "d
 """Some of what `make site` builds beside it, which git ignores."""
 
 
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    return subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout
-
-
 def repository(folder: Path, scripts: Sequence[str], files: Mapping[str, str]) -> Path:
     """Makes `origin.git` below the folder, as on GitHub, with these scripts and files."""
     source = folder / "source"
@@ -500,9 +495,7 @@ def repository(folder: Path, scripts: Sequence[str], files: Mapping[str, str]) -
         write(source, f"scripts/{name}", (SCRIPTS / name).read_text(), 0o755)
     for name, text in files.items():
         write(source, name, text)
-    git(source, "init", "--quiet", "--initial-branch=main")
-    git(source, "add", "--all")
-    git(source, "commit", "--quiet", "--message", "First")
+    commit(source)
     git(source, "commit", "--quiet", "--allow-empty", "--message", "Second")
     git(folder, "clone", "--quiet", "--bare", str(source), "origin.git")
     return folder / "origin.git"

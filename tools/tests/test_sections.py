@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from synthetic import SIXTEEN, implementation, loaded_run, report_of
 from tlsperf.analysis.series import measured
 from tlsperf.contract.run import Report
@@ -27,13 +29,12 @@ def test_sections_of_the_second_of_three_reports() -> None:
     ]
     runs = {id_: run.run for id_, run in loaded.items()}
     series = {id_: measured(run) for id_, run in loaded.items()}
-    found = sections(
-        reports[1],
-        reports,
-        runs,
-        report_noise(reports[1], runs, series.__getitem__),
-        lambda id_: report_of(loaded[id_]),
-    )
+
+    def of(report: Report) -> dict[str, Any]:
+        noise = report_noise(report.runs, runs, series.__getitem__)
+        return dict(sections(report, reports, runs, noise, lambda id_: report_of(loaded[id_])))
+
+    found, first = of(reports[1]), of(reports[0])
     assert [n.source for n in found["noise"]] == LINES
     assert found["noise"][2].others == ["2026-01-01-first"]
     assert found["changes"].predecessor == "2026-01-01-first"
@@ -42,13 +43,6 @@ def test_sections_of_the_second_of_three_reports() -> None:
         "OpenSSL 3.6.3, the same version: 0 faster, 0 slower, 16 unchanged of 16 rows"
     )
     assert found["efficiency"] == []
-    first = sections(
-        reports[0],
-        reports,
-        runs,
-        report_noise(reports[0], runs, series.__getitem__),
-        lambda id_: report_of(loaded[id_]),
-    )
     assert first["changes"] is None
     assert [n.source for n in first["noise"]] == LINES
     assert first["noise"][2].others == []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from synthetic import (
     HANDSHAKES,
+    RUN,
     TRANSFERS,
     Rates,
     implementation,
@@ -18,12 +18,13 @@ from synthetic import (
     loaded_run,
     rounds_of,
     run_of_rows,
+    sample,
+    series_with,
     with_rows,
 )
 from tlsperf.analysis.series import (
     At,
     Sample,
-    Series,
     drift_of,
     figure,
     measured,
@@ -37,7 +38,6 @@ from tlsperf.analysis.statistics import drift
 from tlsperf.contract.record import Scenario
 from tlsperf.load.run import LoadedRun
 
-RUN = "2026-11-21-a"
 ONE = "openssl-3.6.3"
 DRIFTING = [*([1000.0] * 15), *([1050.0] * 15)]
 NO_SPREAD = Spreads(
@@ -47,26 +47,10 @@ NO_SPREAD = Spreads(
 )
 
 
-def of(
-    *samples: Sample,
-    scenario: Scenario = HANDSHAKES[0],
-    metric: Any = "rate",
-    unit: Any = "handshakes/s",
-    phase: str = "total",
-    statistic: Any = "value",
-) -> Series:
-    named = {f"openssl-{n}": s for n, s in enumerate(samples, 1)}
-    return Series(scenario, phase, metric, statistic, unit, named)
-
-
-def sample(values: list[float], **more: Any) -> Sample:
-    return Sample({At(RUN, 1, n): v for n, v in enumerate(values, 1)}, **more)
-
-
 def test_a_sample_counts_if_something_is_valid_and_nothing_is_zero() -> None:
-    assert sample([1.0, 2.0]).counts
-    assert sample([0.5]).counts
-    assert not sample([0.0, 2.0]).counts
+    assert sample(1.0, 2.0).counts
+    assert sample(0.5).counts
+    assert not sample(0.0, 2.0).counts
     assert not Sample(invalid=[1.0]).counts
 
 
@@ -88,11 +72,11 @@ def test_rounds_and_sessions_are_in_the_order_of_time() -> None:
 
 def test_a_figure_is_the_median_or_of_extremes_the_extreme() -> None:
     assert figure([2, 1, 9], statistic="min") == 1
-    assert sample([2, 1, 9], statistic="min").figure == 1
+    assert sample(2, 1, 9, statistic="min").figure == 1
     assert figure([1, 2, 9], statistic="value") == 2
     assert figure([1, 2, 9], statistic="max") == 9
-    assert sample([1, 9, 2], statistic="max").figure == 9
-    assert sample([1, 9, 2]).figure == 2
+    assert sample(1, 9, 2, statistic="max").figure == 9
+    assert sample(1, 9, 2).figure == 2
 
 
 def test_added_values_are_valid_or_have_a_note_listed_once() -> None:
@@ -124,11 +108,11 @@ def test_merged_samples_have_all_observations_of_both() -> None:
 
 def test_phases_are_parts_of_a_handshake_and_not_of_memory() -> None:
     memory = Scenario(operation="memory", protocol="1.3", side="client")
-    assert of(phase="flight-1").is_part
-    assert not of().is_part
-    assert not of(scenario=memory, phase="handshake").is_part
-    assert of().key == (HANDSHAKES[0], "total", "rate", "value", "handshakes/s")
-    assert of(metric="duration").definition.better == "lower"
+    assert series_with(phase="flight-1").is_part
+    assert not series_with().is_part
+    assert not series_with(of=memory, phase="handshake").is_part
+    assert series_with().key == (HANDSHAKES[0], "total", "rate", "value", "handshakes/s")
+    assert series_with(metric="duration").definition.better == "lower"
 
 
 def test_a_measured_run_has_a_series_of_each_scenario_phase_metric_statistic_and_unit() -> None:
@@ -205,28 +189,30 @@ def test_only_the_rounds_of_a_single_run_need_no_drift() -> None:
 
 
 def test_drift_uses_times_in_rounds() -> None:
-    moved = sample(DRIFTING)
-    assert drift_of([of(moved)]) == pytest.approx(1.05)
+    moved = sample(*DRIFTING)
+    assert drift_of([series_with(moved)]) == pytest.approx(1.05)
     for row in (
-        of(moved, phase="flight-1"),
-        of(moved, metric="instructions", unit="instructions/handshake"),
-        of(sample(DRIFTING, has_rounds=False)),
-        of(sample([0.0, *DRIFTING[1:]])),
+        series_with(moved, phase="flight-1"),
+        series_with(moved, metric="instructions", unit="instructions/handshake"),
+        series_with(sample(*DRIFTING, has_rounds=False)),
+        series_with(sample(0.0, *DRIFTING[1:])),
     ):
         assert drift_of([row]) == 1
-    assert drift_of([of(sample([1.0] * 30), moved)]) == pytest.approx(1.05)
+    assert drift_of([series_with(sample(*[1.0] * 30), moved)]) == pytest.approx(1.05)
 
 
 def test_intervals_are_widened_by_drift_or_the_largest_spread_between_sessions() -> None:
-    steady = of(sample([1000.0] * 30))
+    steady = series_with(sample(*[1000.0] * 30))
     assert widening([steady], NO_SPREAD) == 1
     assert widening([], DEFAULT_SPREADS) == 1
     expected = math.exp(1.959964 * math.sqrt(2) * 0.0058)
     assert widening([steady], DEFAULT_SPREADS) == pytest.approx(expected)
-    threads = of(sample([1000.0] * 30), scenario=HANDSHAKES[0].model_copy(update={"threads": 2}))
+    threads = series_with(
+        sample(*[1000.0] * 30), of=HANDSHAKES[0].model_copy(update={"threads": 2})
+    )
     widest = math.exp(1.959964 * math.sqrt(2) * 0.013)
     assert widening([steady, threads], DEFAULT_SPREADS) == pytest.approx(widest)
-    assert widening([of(sample(DRIFTING))], DEFAULT_SPREADS) == pytest.approx(1.05)
+    assert widening([series_with(sample(*DRIFTING))], DEFAULT_SPREADS) == pytest.approx(1.05)
     for row in (
         replace(threads, phase="flight-1"),
         replace(threads, metric="instructions", unit="instructions/handshake"),
@@ -243,12 +229,12 @@ def test_numbers_are_rounded_to_significant_digits() -> None:
 
 def test_names_of_rows_are_unique_and_state_what_they_measure() -> None:
     rows = [
-        of(),
-        of(phase="flight-1", metric="duration", unit="µs"),
-        of(statistic="p99.9", metric="duration", unit="µs"),
-        of(statistic="p50", unit="handshakes/s/thread"),
-        of(metric="instructions", unit="instructions/handshake"),
-        of(scenario=HANDSHAKES[1]),
+        series_with(),
+        series_with(phase="flight-1", metric="duration", unit="µs"),
+        series_with(statistic="p99.9", metric="duration", unit="µs"),
+        series_with(statistic="p50", unit="handshakes/s/thread"),
+        series_with(metric="instructions", unit="instructions/handshake"),
+        series_with(of=HANDSHAKES[1]),
     ]
     base, client = "full-handshake-1-2-rsa-2048", "TLS 1.2 full handshake, RSA-2048, client"
     assert list(row_names(rows).values()) == [
@@ -260,14 +246,16 @@ def test_names_of_rows_are_unique_and_state_what_they_measure() -> None:
         ("TLS 1.2 full handshake, RSA-2048, server", f"{base}-server"),
     ]
     group = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
-    two = row_names([of(scenario=group, unit="MiB/s"), of(scenario=TRANSFERS[0], unit="MiB/s")])
+    two = row_names(
+        [series_with(of=group, unit="MiB/s"), series_with(of=TRANSFERS[0], unit="MiB/s")]
+    )
     base, name = "transfer-1-2-aes-128-gcm-sending", "TLS 1.2 transfer, AES-128-GCM, sending"
     assert list(two.values()) == [
         (f"{name}, X25519", f"{base}-x25519"),
         (f"{name}, key_exchange not recorded", f"{base}-key-exchange-not-recorded"),
     ]
     memory = Scenario(operation="memory", protocol="1.3", side="client")
-    kept = of(scenario=memory, metric="allocated", unit="bytes/connection", phase="handshake")
+    kept = series_with(of=memory, metric="allocated", unit="bytes/connection", phase="handshake")
     [(name, anchor)] = row_names([kept]).values()
     assert name.endswith("client, handshake")
     assert anchor.endswith("client-handshake-allocated")

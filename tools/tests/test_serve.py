@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from pages import zolas
-from pages.fixture import POST, ROOT, make_site
+from project import POST, ROOT, make_site
 from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola

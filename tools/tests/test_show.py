@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from fixture_run import EXAMPLE
-from project import ARM, BOTH, OLD, REPORTS
+from project import ARM, BOTH, EXAMPLE, OLD, REPORTS
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Cell, Results
@@ -59,17 +58,18 @@ def texts_of(cell: Cell) -> list[str]:
     if cell.value is None or not cell.valid:
         assert cell.note
         return [cell.text, cell.note]
-    return [cell.text, cell.interval or "", cell.ratio.text if cell.ratio else ""]
+    return [cell.text, cell.interval or "", cell.ratio.text if cell.ratio else "", *cell.warnings]
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_each_figure_is_shown_with_its_interval_and_its_ratio_or_reason(
     form: str, results: Results
 ) -> None:
-    written = io.StringIO(results_markdown(results))
+    of_two_runs = results.model_copy(update={"warnings": 2 * results.warnings})
+    written = io.StringIO(results_markdown(of_two_runs))
     if form == "table":
         written = io.StringIO()
-        print_results(results, Console(file=written, width=1000))
+        print_results(of_two_runs, Console(file=written, width=1000))
     text = written.getvalue()
     labels = {i.id: i.label for i in results.implementations}
     tables = [table for table in results.tables if not table.by_phase]
@@ -99,14 +99,40 @@ def test_markdown_shows_text_of_a_run_as_it_is(results: Results) -> None:
     assert first == "### a\\|b \\<script\\> &#123;&#123; nope() &#125;&#125; \\#1"
 
 
+@pytest.mark.parametrize(
+    ("notes", "beside", "below"),
+    [
+        (("unpaired", "unpaired"), 0, 1),
+        (("unpaired", "of counts"), 1, 0),
+        (("unpaired", None), 1, 0),
+    ],
+)
+def test_the_note_of_a_ratio_is_beside_it_or_below_the_table_if_all_have_it(
+    notes: tuple[str | None, ...], beside: int, below: int, results: Results
+) -> None:
+    table = next(table for table in results.tables if table.baseline)
+    cells = [
+        cell.model_copy(update={"ratio": cell.ratio.model_copy(update={"note": note})})
+        for cell, note in zip((c for c in table.rows[0].cells if c.ratio), notes, strict=False)
+        if cell.ratio
+    ]
+    cells[0] = cells[0].model_copy(update={"warnings": ["11 rounds count where others have 12"]})
+    row = table.rows[0].model_copy(update={"cells": cells})
+    alone = table.model_copy(update={"rows": [row]})
+    text = results_markdown(results.model_copy(update={"tables": [alone]}))
+    assert text.count(r" (unpaired)") == beside
+    assert text.count(" All ratios are unpaired.") == below
+    assert text.count("; 11 rounds count where others have 12 |") == 1
+
+
 def test_markdown_of_single_figures_has_no_empty_column(results: Results) -> None:
     table = results.tables[0]
-    bare = {"ratio": None, "interval": None, "best": False, "tied": False}
+    bare = {"ratio": None, "interval": None, "best": False, "tied": False, "count": 1}
     single = table.rows[0].cells[0].model_copy(update=bare)
     rows = [table.rows[0].model_copy(update={"cells": [single]})]
     alone = table.model_copy(update={"baseline": None, "rows": rows})
     figures = results.model_copy(update={"tables": [alone]})
-    assert "|  |  | median |" in results_markdown(figures).splitlines()
+    assert "|  |  | figure |" in results_markdown(figures).splitlines()
 
 
 @pytest.mark.parametrize(

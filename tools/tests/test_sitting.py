@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.fixture import ROOT
+from project import ROOT
 
 TLSBENCH = """#!/usr/bin/env bash
 # Measures 3 sessions of the suite "long" and 2 of any other; the session in `broken` fails.

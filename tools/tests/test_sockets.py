@@ -11,8 +11,7 @@ from tlsperf.analysis.sockets import socket_shares
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.sockets import SocketShares
-from tlsperf.contract.text import value_text
+from tlsperf.contract.results import SocketShares
 
 HANDSHAKE: Final = Scenario(
     operation="handshake",
@@ -58,89 +57,80 @@ def shares(*rows: list[dict[str, Any]]) -> list[SocketShares]:
     return socket_shares(report_of(run))
 
 
-def test_the_parts_are_the_handshake_in_memory_the_kernel_and_the_rest() -> None:
-    [found] = shares(in_memory(2000), connection(600, 300))
-    assert found.name == scenario_name(CONNECTION)
-    assert (found.connection, found.handshake) == ("900.0", "500.0")
-    assert found.library_percent == pytest.approx(100 * 500 / 900, rel=1e-5)
-    assert found.kernel_percent == pytest.approx(100 * 300 / 900, rel=1e-5)
-    assert found.rest_percent == pytest.approx(100 * 100 / 900, rel=1e-5)
-    assert (found.library, found.kernel, found.rest) == ("56%", "33%", "11%")
-    assert found.note is None
+@pytest.mark.parametrize(
+    ("rate", "user", "percents", "texts", "note"),
+    [
+        (2000, 600, (55.5556, 33.3333, 11.1111), ("56%", "33%", "11%"), None),
+        (2000, 500, (62.5, 37.5, 0), ("62%", "38%", "0%"), None),
+        (
+            *(1000, 900, (83.3333, 25, -8.33333), ("83%", "25%", "−8%")),
+            "the handshake took longer in memory than the process in its own code",
+        ),
+    ],
+)
+def test_the_parts_are_the_handshake_in_memory_the_kernel_and_the_rest(
+    rate: float,
+    user: float,
+    percents: tuple[float, float, float],
+    texts: tuple[str, str, str],
+    note: str | None,
+) -> None:
+    [found] = shares(in_memory(rate), connection(user, 300))
+    assert (found.library_percent, found.kernel_percent, found.rest_percent) == percents
+    assert (found.library, found.kernel, found.rest) == texts
+    assert (found.name, found.note) == (scenario_name(CONNECTION), note)
 
 
-def test_a_handshake_that_took_longer_in_memory_is_pointed_out() -> None:
-    [found] = shares(in_memory(1000), connection(900, 300))
-    assert found.rest_percent < 0
-    assert found.rest == "−8%"
-    assert found.note == "the handshake took longer in memory than the process in its own code"
-    [exact] = shares(in_memory(2000), connection(500, 300))
-    assert (exact.rest_percent, exact.rest, exact.note) == (0, "0%", None)
-
-
-def test_figures_have_their_unit_and_shares_six_digits() -> None:
+def test_figures_have_their_unit() -> None:
     [found] = shares(in_memory(1.3), connection(800_000, 600_000))
-    assert found.connection == value_text(1_400_000, "µs")
-    assert found.handshake == value_text(1e6 / 1.3, "µs")
-    parts = (found.library_percent, found.kernel_percent, found.rest_percent)
-    assert parts == (54.9451, 42.8571, 2.1978)
+    assert (found.connection, found.handshake) == ("1,400,000", "769,231")
 
 
-def test_without_the_handshake_of_the_same_implementation_there_are_no_shares() -> None:
-    assert shares(connection(600, 300)) == []
-    assert shares(in_memory(2000, RUSTLS), connection(600, 300)) == []
-    assert shares(in_memory(2000, key_exchange="secp256r1"), connection(600, 300)) == []
-    assert shares(in_memory(2000, resumption="ticket"), connection(600, 300)) == []
-    assert shares(in_memory(2000, side="client"), connection(600, 300)) == []
+def of(**changes: Any) -> list[dict[str, Any]]:
+    """A connection of another scenario."""
+    return connection(600, 300, scenario=CONNECTION.model_copy(update=changes))
 
 
-def test_clients_have_no_shares() -> None:
-    client = CONNECTION.model_copy(update={"side": "client"})
-    assert shares(in_memory(2000), connection(600, 300, scenario=client)) == []
-
-
-def test_processes_that_wait_without_nodelay_have_no_parts() -> None:
-    scenario = CONNECTION.model_copy(update={"variant": "nagle"})
-    assert shares(in_memory(2000), connection(600, 300, scenario=scenario)) == []
-
-
-def test_the_handshake_in_memory_is_the_same_for_each_kind_of_server() -> None:
-    for variant in ("nginx", "haproxy"):
-        scenario = CONNECTION.model_copy(update={"variant": variant})
-        [found] = shares(in_memory(2000), connection(600, 300, scenario=scenario))
-        assert found.handshake == "500.0"
-
-
-def test_a_connection_that_begins_with_another_handshake_has_the_shares_of_that_one() -> None:
-    retry = CONNECTION.model_copy(update={"variant": "hello-retry"})
-    rows = connection(600, 300, scenario=retry)
-    assert shares(in_memory(2000), rows) == []
-    [found] = shares(in_memory(2000), in_memory(4000, variant="hello-retry"), rows)
-    assert found.handshake == "250.0"
-
-
-def test_rows_without_shares_do_not_hide_those_after_them() -> None:
-    client = CONNECTION.model_copy(update={"side": "client"})
-    nagle = CONNECTION.model_copy(update={"variant": "nagle"})
-    other = CONNECTION.model_copy(update={"variant": "hello-retry"})
-    rows = [connection(600, 300, scenario=scenario) for scenario in (client, nagle, other)]
-    nginx = CONNECTION.model_copy(update={"variant": "nginx", "protocol": "1.3"})
-    found = shares(in_memory(2000), *rows, connection(600, 300, scenario=nginx))
-    assert [line.handshake for line in found] == ["500.0"]
-    assert found[0].name == scenario_name(nginx)
-
-
-def test_a_figure_that_does_not_count_gives_no_shares() -> None:
-    rows = [*in_memory(2000), *connection(600, 300)]
-    rows = [{**line, "note": "wrong suite" if line["metric"] == "rate" else None} for line in rows]
-    assert shares(rows) == []
-
-
-def test_each_implementation_has_its_own_handshake() -> None:
-    rows = [connection(600, 300), connection(300, 300, RUSTLS)]
-    first, second = shares(in_memory(2000), in_memory(5000, RUSTLS), *rows)
-    assert (first.implementation, second.implementation) == (OPENSSL, RUSTLS)
-    assert (first.library, second.library) == ("56%", "33%")
+@pytest.mark.parametrize(
+    ("rows", "handshakes"),
+    [
+        ([of()], []),
+        ([in_memory(2000, RUSTLS), of()], []),
+        ([in_memory(2000, key_exchange="secp256r1"), of()], []),
+        ([in_memory(2000, resumption="ticket"), of()], []),
+        ([in_memory(2000, side="client"), of()], []),
+        # a client has none, and processes that wait without TCP_NODELAY
+        ([in_memory(2000), of(side="client")], []),
+        ([in_memory(2000), of(variant="nagle")], []),
+        # kinds of servers share the handshake in memory, kinds of handshakes have their own
+        ([in_memory(2000), of(variant="nginx")], ["500.0"]),
+        ([in_memory(2000), of(variant="haproxy")], ["500.0"]),
+        ([in_memory(2000), of(variant="hello-retry")], []),
+        (
+            [in_memory(2000), in_memory(4000, variant="hello-retry"), of(variant="hello-retry")],
+            ["250.0"],
+        ),
+        # rows without shares do not hide those after them
+        (
+            [
+                *(in_memory(2000), of(side="client"), of(variant="nagle")),
+                *(of(variant="hello-retry"), of(variant="nginx")),
+            ],
+            ["500.0"],
+        ),
+        # a figure that does not count
+        ([[{**line, "note": "wrong suite"} for line in in_memory(2000)], of()], []),
+        # each implementation has its own
+        (
+            [in_memory(2000), in_memory(5000, RUSTLS), of(), connection(300, 300, RUSTLS)],
+            ["500.0", "200.0"],
+        ),
+    ],
+)
+def test_a_server_has_shares_by_the_handshake_of_the_same_implementation(
+    rows: list[list[dict[str, Any]]], handshakes: list[str]
+) -> None:
+    assert [found.handshake for found in shares(*rows)] == handshakes
 
 
 def test_processor_time_is_of_connections_alone() -> None:

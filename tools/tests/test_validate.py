@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fixture_run import write_run
-from project import ARM, HOST, NIGHTS, OLD
+from project import ARM, HOST, NIGHTS, OLD, write_run
+from records import MEMORY
 from test_compare import DEFINITION
-from test_formats import MEMORY
 from test_importer import bulk, write
 from tlsperf.publish.runs import compress_raw, import_files
 from tlsperf.publish.validate import problems
@@ -132,8 +131,7 @@ def test_a_published_rate_ten_times_those_beside_it(data: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize(("kib", "many"), [(69, 0), (70, 1)])
 def test_some_pages_more_are_plausible(data: Path, tmp_path: Path, kib: int, many: int) -> None:
-    command = MEMORY.format("TLS_AES_256_GCM_SHA384")
-    outputs = [command.replace("83300", str(size)) for size in (4, 5, 6, kib)]
+    outputs = [MEMORY.replace("83300", str(size)) for size in (4, 5, 6, kib)]
     files = write(tmp_path / "more", **{f"output_{n}": o for n, o in enumerate(outputs, 1)})
     import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-memory", host=HOST)
     found = problems(data)

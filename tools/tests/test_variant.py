@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from fixture_run import ROOT
+from project import ROOT
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.variant import PATTERN, parse_variant, sized_primitive
 

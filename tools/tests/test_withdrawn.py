@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from fixture_run import RUN, write_report, write_run
-from project import LATENCY
+from project import LATENCY, RUN, write_report, write_run
+from records import BULK
 from synthetic import HANDSHAKES, TRANSFERS, Rates, loaded_run, report_of
-from test_formats import BULK
-from tlsperf.analysis.compare import sides
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.results import Caveat, CaveatSource, Results
+from tlsperf.contract.results import Caveat, Results
 from tlsperf.load.histograms import read_histograms
 from tlsperf.load.notes import read_caveats
 from tlsperf.load.run import (
@@ -27,6 +26,7 @@ from tlsperf.load.run import (
     read_whole_run,
     without_withdrawn,
 )
+from tlsperf.publish.compare import find
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
@@ -36,28 +36,33 @@ GONE = "boringssl"
 WHY = "BoringSSL is not shown: a made-up reason."
 
 
+NOTE = f"""\
+[[note]]
+id = "a-note"
+kind = "setup"
+title = "A note"
+text = "{WHY}"
+runs = ["{{run}}"]
+libraries = ["{{library}}"]
+{{more}}
+sources = [{{{{ title = "a source", url = "https://example.org" }}}}]
+"""
+
+
+def note_text(run: str = RUN, library: str = GONE, more: str = "withdraws = true") -> str:
+    return NOTE.format(run=run, library=library, more=more)
+
+
 def note(run: str = RUN, library: str = GONE) -> Caveat:
-    source = CaveatSource(title="a source", url="https://example.org")
-    return Caveat(
-        id="a-note",
-        kind="setup",
-        title="A note",
-        text=WHY,
-        runs=[run],
-        libraries=[library],
-        withdraws=True,
-        sources=[source],
-    )
+    [table] = tomllib.loads(note_text(run, library))["note"]
+    return Caveat.model_validate(table)
 
 
-def write_note(root: Path, *, run: str = RUN, more: str = "withdraws = true\n") -> None:
-    text = (
-        f'[[note]]\nid = "a-note"\nkind = "setup"\ntitle = "A note"\ntext = "{WHY}"\n'
-        f'runs = ["{run}"]\nlibraries = ["{GONE}"]\n{more}'
-        'sources = [{ title = "a source", url = "https://example.org" }]\n'
-    )
-    (root / "data").mkdir(exist_ok=True)
-    (root / "data" / "notes.toml").write_text(text, encoding="utf-8")
+def write_note(root: Path, **of: str) -> Path:
+    path = root / "data" / "notes.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(note_text(**of), encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +178,7 @@ def test_the_commands_agree(noted: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert GONE not in text.replace(WHY, "").lower()
     assert GONE not in output("export", "benchfmt", RUN).lower()
     with pytest.raises(UserError, match=f"'boringssl-30cd935' has no figures: {WHY}"):
-        sides(noted / "data" / "runs", "boringssl-30cd935", "openssl-3.6.1", None)
+        find("boringssl-30cd935", noted / "data" / "runs")
 
 
 def test_all_raw_figures_are_still_checked(noted: Path) -> None:
@@ -199,8 +204,7 @@ def test_an_import_keeps_what_a_note_withdraws(tmp_path: Path) -> None:
 
 def test_a_run_of_which_nothing_is_left_is_an_error_of_its_own(tmp_path: Path) -> None:
     folder = write_run(tmp_path)
-    write_note(tmp_path)
-    path = tmp_path / "data" / "notes.toml"
+    path = write_note(tmp_path)
     every = path.read_text("utf-8").replace(f'["{GONE}"]', '["boringssl", "openssl", "rustls"]')
     path.write_text(every, encoding="utf-8")
     assert read_runs(folder.parent)[RUN].implementations == []
@@ -228,8 +232,7 @@ def test_published_histograms_are_withdrawn_too(project: Path) -> None:
 def test_a_note_that_withdraws_needs_known_libraries_and_no_scenarios(
     tmp_path: Path, old: str, new: str, found: str
 ) -> None:
-    write_note(tmp_path)
-    path = tmp_path / "data" / "notes.toml"
+    path = write_note(tmp_path)
     path.write_text(path.read_text("utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(FormatError, match=f"{re.escape(str(path))}.*{found}"):
         read_caveats(path)

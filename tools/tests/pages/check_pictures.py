@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 
 from pages.conftest import Browser
-from pages.fixture import NEWER, POST, PUBLISHED
+from project import NEW, POST, PUBLISHED
 
 KEPT = Path(__file__).parent / "pictures"
 PHONE, DESK = (390, "light"), (1280, "dark")
 PICTURES = {
     "index.html": DESK,
     "perf/": PHONE,
-    f"perf/{NEWER}/": DESK,
+    f"perf/{NEW}/": DESK,
     f"perf/{PUBLISHED}/": PHONE,
     "explore/": DESK,
     "questions/server/": PHONE,
@@ -71,7 +71,7 @@ def test_a_page_looks_as_it_did(
 
 
 def test_a_changed_page_is_seen_as_changed(taken: dict[str, Path], browser: Browser) -> None:
-    one, other = taken["index.html"], taken[f"perf/{NEWER}/"]
+    one, other = taken["index.html"], taken[f"perf/{NEW}/"]
     pairs = [[str(one), str(one)], [str(one), str(other)]]
     same, different = browser.ask("compare", pairs=pairs, threshold=COLOUR_THRESHOLD)
     assert same == 0

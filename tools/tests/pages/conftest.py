@@ -19,9 +19,8 @@ from typing import Any
 
 import pytest
 
-from kept import PROJECT_SOURCES, kept
 from pages import zolas
-from pages.fixture import ROOT, make_site
+from project import PROJECT_SOURCES, ROOT, kept, make_site
 from tlsperf.site import run
 
 PATH = "tlsperf"
@@ -34,7 +33,6 @@ SITE_SOURCES = (
     *sorted((ROOT / "content").glob("*.md")),
     *sorted((ROOT / "content").glob("*/_index.md")),
     ROOT / "data" / "biases.toml",
-    Path(__file__).with_name("fixture.py"),
 )
 
 

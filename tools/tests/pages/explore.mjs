@@ -4,7 +4,8 @@
 // { click: selector }, { press: key }, { select: anchor of a table }, { choose: [name, value] },
 // { save: true } (clicks and reads the file), { go: -1 or 1 },
 // { width: px }, { scheme: "light" | "dark" }, { fail: part of an address that then fails },
-// { answer: [part of an address, its body from then on] }, { script: false }. The answer: for each play what it showed after each step, and all messages.
+// { answer: [part of an address, its body from then on] }. The answer: for each play what it showed
+// after each step, and all messages.
 
 import { readFileSync } from "node:fs";
 
@@ -22,7 +23,6 @@ function look() {
   const thick = [...(svg?.querySelectorAll("line[stroke^='var(']") ?? [])].filter(
     (line) => Number.parseFloat(line.getAttribute("stroke-width")) > 5,
   );
-  const checked = (name) => [...document.querySelectorAll(`[name=${name}]:checked`)].map((box) => box.value);
   return {
     search: location.search,
     status: text("[role=status]").join(),
@@ -73,10 +73,7 @@ function look() {
     invalid: text("table.explore td.invalid"),
     hosts: text("table.explore tbody th[scope=row] + td:not(.right)"),
     intervals: text("table.explore td.interval"),
-    form: document.querySelector("#explore form").checkVisibility(),
-    reports: checked("reports"),
-    libraries: checked("libraries"),
-    scenarios: checked("scenarios"),
+    reports: [...document.querySelectorAll("[name=reports]:checked")].map((box) => box.value),
     focus: document.activeElement.value ?? document.activeElement.tagName,
     chart: svg && {
       title: svg.querySelector("title").textContent,
@@ -100,8 +97,7 @@ function look() {
 }
 
 async function play(browser, request, steps) {
-  const script = !steps.some((step) => step.script === false);
-  const context = await browser.newContext({ javaScriptEnabled: script, reducedMotion: "reduce" });
+  const context = await browser.newContext({ reducedMotion: "reduce" });
   const page = await context.newPage();
   const messages = [];
   const requests = [];
@@ -131,9 +127,9 @@ async function play(browser, request, steps) {
     if (step.go) await page.evaluate((by) => history.go(by), step.go);
     if (step.width) await page.setViewportSize({ width: step.width, height: 900 });
     if (step.scheme) await page.emulateMedia({ colorScheme: step.scheme });
-    if (step.fail || step.answer || step.script === false) continue;
+    if (step.fail || step.answer) continue;
     await page.waitForTimeout(100);
-    if (script) await page.waitForSelector("#explore:not([hidden]) .explore-output:not([aria-busy])");
+    await page.waitForSelector("#explore:not([hidden]) .explore-output:not([aria-busy])");
     seen.push(await page.evaluate(look));
   }
   await context.close();

@@ -216,31 +216,6 @@ def test_cores_follow_the_formula_that_the_page_shows(answers: dict[str, Any], s
     ]
 
 
-def test_an_upgrade_counts_the_verdicts_of_the_report(answers: dict[str, Any], site: Built) -> None:
-    seen = answers["upgrade"]
-    (report,) = set(re.findall(r"perf/([^/]+)/", seen["source"]))
-    folder = f"perf/{report}"
-    compared = json.loads(site.text(f"{folder}/comparisons.json"))["rows"]
-    of_all = re.compile(
-        r"(\S+) (.+?) to (.+?): of (\d+) tasks?,(?:.*,)? no difference shown in (\d+)\."
-    )
-    checked = 0
-    for sentence in seen["answers"]:
-        found = of_all.search(sentence)
-        assert found is not None, sentence
-        library, before, after, count, same = found.groups()
-        stem = f"{library.lower()}-{{}}" + ("-aws-lc-rs" if library == "rustls" else "")
-        old, new = (stem.format(v.replace(" ", "-")) for v in (before, after))
-        verdicts = [of[old][new][1] for of in compared.values() if new in of.get(old, {})]
-        assert len(verdicts) == int(count), sentence
-        assert verdicts.count("no difference shown") == int(same), sentence
-        for verdict in ("faster", "slower"):
-            said = re.search(rf"{verdict} in (\d+)", sentence)
-            assert verdicts.count(verdict) == (int(said[1]) if said else 0), sentence
-        checked += 1
-    assert checked
-
-
 def test_each_upgrade_has_the_figures_and_verdicts_of_its_report(
     upgrades: list[dict[str, Any]], site: Built, root: Path
 ) -> None:

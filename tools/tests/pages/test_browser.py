@@ -10,14 +10,14 @@ import pytest
 
 from pages.conftest import Browser, Built
 from pages.cover import cover
-from pages.fixture import NEWER, OLDER, WIDE
+from project import ARM, NEW, WIDE
 
 pytestmark = [pytest.mark.browser, pytest.mark.zola, pytest.mark.any_site]
 
 FILLED = (
-    f"explore/?reports={NEWER},{OLDER}&table=transfer",
+    f"explore/?reports={NEW},{ARM}&table=transfer",
     "explore/?reports=none&other=1",
-    f"explore/?reports={NEWER}&table=transfer&baseline={NEWER}~openssl-3.6.1&only=differing",
+    f"explore/?reports={NEW}&table=transfer&baseline={NEW}~openssl-3.6.1&only=differing",
     f"explore/?reports={WIDE}&table=resumed-handshakes&chart=lines",
     f"explore/?reports={WIDE}&table=resumed-handshakes&chart=multiples&scale=log",
 )

@@ -17,8 +17,7 @@ import pytest
 
 from pages import zolas
 from pages.conftest import BASE_URL, Built
-from pages.fixture import NEWER, OLDER, ROOT, WIDE, results_of
-from project import BORING, BOTH
+from project import ARM, BORING, BOTH, NEW, ROOT, WIDE, results_of
 from tlsperf.contract.results import GroupMean, Results
 from tlsperf.load.page import read_page
 from tlsperf.load.shortcodes import shortcodes
@@ -28,7 +27,7 @@ from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola
 
-REPORT = f"perf/{NEWER}/index.html"
+REPORT = f"perf/{NEW}/index.html"
 
 
 class _Text(HTMLParser):
@@ -51,7 +50,7 @@ def text_of(html: str) -> str:
 @pytest.fixture(scope="session")
 def results(site_source: Path) -> dict[str, Any]:
     """The results of the newer report."""
-    return results_of(site_source, NEWER)
+    return results_of(site_source, NEW)
 
 
 def cells_of(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -120,15 +119,15 @@ def test_an_entry_is_in_short_the_picture_and_the_observations(
     site: Built, results: dict[str, Any]
 ) -> None:
     feed = site.text("rss.xml")
-    [entry] = re.findall(rf"<item>(?:(?!</item>).)*/{NEWER}/</link>.*?</item>", feed, re.DOTALL)
+    [entry] = re.findall(rf"<item>(?:(?!</item>).)*/{NEW}/</link>.*?</item>", feed, re.DOTALL)
     html = unescape(re.findall(r"<content:encoded>(.*)</content:encoded>", entry, re.DOTALL)[0])
     text = text_of(html)
     for headline in results["headlines"]:
         assert text_of(f"{headline['title']}: {headline['statement']}") in text
-    [alt] = re.findall(rf'<img src="{BASE_URL}/perf/{NEWER}/preview.png"[^>]* alt="([^"]*)"', html)
+    [alt] = re.findall(rf'<img src="{BASE_URL}/perf/{NEW}/preview.png"[^>]* alt="([^"]*)"', html)
     assert all(bar["text"] in alt for bar in results["headlines"][0]["bars"])
     assert "Observations One sends" in text
-    assert f'<a href="{BASE_URL}/perf/{NEWER}/">The whole report' in html
+    assert f'<a href="{BASE_URL}/perf/{NEW}/">The whole report' in html
     assert "<table" not in html.replace("&lt;", "<").partition("<h2>Observations")[0]
     assert "System configuration" not in text
 
@@ -234,7 +233,7 @@ def test_a_figure_that_does_not_count_states_the_reason(
 def test_a_virtual_machine_is_named_with_the_host_and_what_concerns_figures_at_the_top(
     site: Built,
 ) -> None:
-    page = site.text(f"perf/{OLDER}/index.html")
+    page = site.text(f"perf/{ARM}/index.html")
     top, _, rest = page.partition("</aside>")
     assert '<aside class="warnings"' in top
     assert re.search(r"rounds", top.partition('<aside class="warnings"')[2])
@@ -273,8 +272,8 @@ def test_zola_0_19_builds_the_site(site_source: Path, tmp_path: Path) -> None:
 
 
 def test_raw_files_are_published_as_they_lie(site: Built, site_source: Path) -> None:
-    packed = f"runs/{NEWER}/raw/records.jsonl.gz"
-    for name in ("schema/results.example.json", f"runs/{OLDER}/run.toml", packed):
+    packed = f"runs/{NEW}/raw/records.jsonl.gz"
+    for name in ("schema/results.example.json", f"runs/{ARM}/run.toml", packed):
         published = site.public / "data" / name
         assert published.read_bytes() == (site_source / "data" / name).read_bytes()
     assert f'href="../../data/{packed}"' in unescape_slashes(site.text(REPORT))
@@ -287,10 +286,10 @@ def test_the_index_of_all_results_is_published_and_linked(
     for name in ("index.json", "index.csv", "datapackage.json"):
         assert (site.public / "data" / name).stat().st_size > 1000
         assert f'href="../data/{name}"' in page or f'href="{name}"' in page
-    assert f'id="{NEWER}-{NEWER}"' in page
-    assert f'data/runs/{OLDER}/run.toml"' in page
+    assert f'id="{NEW}-{NEW}"' in page
+    assert f'data/runs/{ARM}/run.toml"' in page
     for file in results["runs"][0]["files"]:
-        assert f'data/runs/{NEWER}/{file["stored"]}"' in page
+        assert f'data/runs/{NEW}/{file["stored"]}"' in page
 
 
 @pytest.mark.any_site
@@ -327,7 +326,7 @@ def test_plain_zola_needs_nothing_else(site_source: Path, tmp_path: Path) -> Non
 def test_changes_of_a_report_are_on_its_page_and_in_the_list_of_corrections(
     broken: Path, tmp_path: Path
 ) -> None:
-    page = broken / "content" / "perf" / NEWER / "index.md"
+    page = broken / "content" / "perf" / NEW / "index.md"
     changes = (
         ("2026-12-30", "Measured again: <b>three</b> rounds & more."),
         ("2026-12-05", "A caveat was added, as an example."),
@@ -345,11 +344,11 @@ def test_changes_of_a_report_are_on_its_page_and_in_the_list_of_corrections(
     assert len(shown) == len(changes)
     for (day, of), entry in zip(changes, shown, strict=True):
         [listed] = [entry for entry in about if of in text_of(entry)]
-        assert f'href="../perf/{NEWER}/#history"' in listed
+        assert f'href="../perf/{NEW}/#history"' in listed
         for where in (entry, listed):
             assert of in text_of(where)
             assert f"{date.fromisoformat(day):%d %B %Y}".lstrip("0") in text_of(where)
-    assert 'id="history"' not in site.text(f"perf/{OLDER}/index.html")
+    assert 'id="history"' not in site.text(f"perf/{ARM}/index.html")
 
 
 def test_a_clone_without_builds_has_its_reports_and_names_the_command_for_the_rest(
@@ -359,7 +358,7 @@ def test_a_clone_without_builds_has_its_reports_and_names_the_command_for_the_re
     shutil.copy(ROOT / ".gitignore", source)
     for command in (["git", "init", "--quiet"], ["git", "clean", "-fdqX"]):
         subprocess.run(command, cwd=source, check=True)
-    assert not (source / "content" / "perf" / NEWER / "results.json").exists()
+    assert not (source / "content" / "perf" / NEW / "results.json").exists()
     run(zolas.current(), source, "build", BASE_URL, tmp_path / "public")
     clone = Built(tmp_path / "public")
     of_reports = [page for page in site.pages() if page.startswith("perf/2")]
@@ -377,24 +376,11 @@ def test_a_clone_without_builds_has_its_reports_and_names_the_command_for_the_re
         assert "<code>make site</code>" not in site.text(f"{page}/index.html")
 
 
-IDS = {
-    *(
-        "anchor",
-        "baseline",
-        "better",
-        "code",
-        "colour",
-        "date",
-        "estimator",
-        "family",
-        "file",
-        "href",
-    ),
-    *("format", "host_id", "id", "implementation", "implementations", "interval_source", "key"),
-    *("library", "machine", "metric", "path", "place", "phase", "predecessor", "primitive"),
-    *("primitive_of", "report", "row", "run", "sha256", "source", "statistic", "suite", "table"),
-    *("unit", "url", "verdict"),
-}
+_IDS = """anchor baseline better code colour date estimator family file format host_id href id
+implementation implementations interval_source key library link machine metric path phase
+place predecessor primitive primitive_of report row run sha256 source statistic suite table
+trends unit url verdict"""
+IDS = frozenset(_IDS.split())
 """Keys whose texts are ids, addresses or words of the contract, which find one another."""
 
 MARK = "<b>&"
@@ -420,8 +406,8 @@ def marked_public(site_source: Path, tmp_path_factory: pytest.TempPathFactory) -
     """The site with markup in every text of its results, and every cell of a row quoted."""
     scratch = tmp_path_factory.mktemp("marked")
     site = Path(shutil.copytree(site_source, scratch / "site", symlinks=True))
-    page = site / "content" / "perf" / NEWER / "index.md"
-    row = quoted_row(results_of(site, NEWER))
+    page = site / "content" / "perf" / NEW / "index.md"
+    row = quoted_row(results_of(site, NEW))
     quotes = [
         f'{{{{ {name}(row="{row["anchor"]}", implementation="{cell["implementation"]}") }}}}'
         for cell in row["cells"]
@@ -445,8 +431,9 @@ def marked_public(site_source: Path, tmp_path_factory: pytest.TempPathFactory) -
     made = made.model_copy(update={"quoted": said, "means": means})
     path.write_text(made.model_dump_json(by_alias=True, exclude_none=True), encoding="utf-8")
     page.with_name("page.json").write_text(page_json(made, calls=calls), encoding="utf-8")
-    files = (f"content/perf/*/{name}.json" for name in ("results", "page"))
-    for found in [p for pattern in (*files, "data/*.json") for p in site.glob(pattern)]:
+    for found in [
+        p for pattern in ("content/*/*/*.json", "data/*.json") for p in site.glob(pattern)
+    ]:
         text = json.dumps(marked(json.loads(found.read_text("utf-8"))))
         found.write_text(text, encoding="utf-8")
     run(zolas.current(), site, "build", BASE_URL, scratch / "public")
@@ -456,7 +443,7 @@ def marked_public(site_source: Path, tmp_path_factory: pytest.TempPathFactory) -
 def test_every_text_of_results_is_escaped(marked_public: Path) -> None:
     pages = list(marked_public.rglob("*.html"))
     assert [page for page in pages if "<b>" in page.read_text("utf-8")] == []
-    report = (marked_public / "perf" / NEWER / "index.html").read_text("utf-8")
+    report = (marked_public / "perf" / NEW / "index.html").read_text("utf-8")
     assert report.count("&lt;b&gt;&amp;") > 100
     for feed in (*marked_public.rglob("rss.xml"), *marked_public.rglob("atom.xml")):
         text = feed.read_text("utf-8")
@@ -469,10 +456,10 @@ def test_every_text_of_results_is_escaped(marked_public: Path) -> None:
 def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
     marked_public: Path, results: dict[str, Any]
 ) -> None:
-    report = (marked_public / "perf" / NEWER / "index.html").read_text("utf-8")
+    report = (marked_public / "perf" / NEW / "index.html").read_text("utf-8")
     linked = re.findall(r'<a class="figure" href="([^"]*)">(.*?)</a>', report.split("QUOTES")[1])
     row, unit = quoted_row(results), results["tables"][0]["unit"]
-    made = json.loads((marked_public / "perf" / NEWER / "results.json").read_text("utf-8"))
+    made = json.loads((marked_public / "perf" / NEW / "results.json").read_text("utf-8"))
     said = {sentence["key"]: sentence["text"] for sentence in made["quoted"]}
     expected = []
     for cell in row["cells"]:
@@ -497,35 +484,35 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
     ],
 )
 def test_a_mistake_in_a_report_is_named(broken: Path, was: str, becomes: str, said: str) -> None:
-    page = broken / "content" / "perf" / NEWER / "index.md"
+    page = broken / "content" / "perf" / NEW / "index.md"
     text = page.read_text(encoding="utf-8")
     assert was in text
     page.write_text(text.replace(was, becomes, 1), encoding="utf-8")
     with pytest.raises(SiteError) as error:
         run(zolas.current(), broken, "build")
     assert said in str(error.value)
-    assert NEWER in str(error.value)
+    assert NEW in str(error.value)
 
 
 def test_links_of_a_table_are_whole_in_an_entry(
     broken: Path, tmp_path: Path, results: dict[str, Any]
 ) -> None:
-    page = broken / "content" / "perf" / NEWER / "index.md"
+    page = broken / "content" / "perf" / NEW / "index.md"
     text = page.read_text(encoding="utf-8")
     head = "## Observations\n"
     moved = f'{head}\n{{{{ table(id="transfer") }}}}\n'
     page.write_text(text.replace(head, moved, 1), encoding="utf-8")
     run(zolas.current(), broken, "build", BASE_URL, tmp_path / "public")
     feed = unescape((tmp_path / "public" / "rss.xml").read_text(encoding="utf-8"))
-    entry = feed.partition(f"/{NEWER}/</link>")[2].partition("</item>")[0]
+    entry = feed.partition(f"/{NEW}/</link>")[2].partition("</item>")[0]
     row = results["tables"][0]["rows"][0]["anchor"]
-    assert f'<tr id="{row}"><th scope="row"><a href="{BASE_URL}/perf/{NEWER}/#{row}">' in entry
+    assert f'<tr id="{row}"><th scope="row"><a href="{BASE_URL}/perf/{NEW}/#{row}">' in entry
     assert 'href="#' not in entry
 
 
 def test_a_report_without_a_date_is_named(broken: Path) -> None:
     """Zola reads a date from the folder's name too, so this takes both away."""
-    folder = broken / "content" / "perf" / OLDER
+    folder = broken / "content" / "perf" / ARM
     undated = Path(shutil.copytree(folder, folder.with_name("undated")))
     text = (undated / "index.md").read_text(encoding="utf-8")
     (undated / "index.md").write_text(text.replace("date = ", "updated = ", 1), encoding="utf-8")

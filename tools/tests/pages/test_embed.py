@@ -15,13 +15,13 @@ import pytest
 
 from pages import zolas
 from pages.conftest import Browser
-from pages.fixture import NEWER, PUBLISHED, ROOT
+from project import NEW, PUBLISHED, ROOT
 from tlsperf.publish.style import embedded
 from tlsperf.site import Zola
 
 pytestmark = [pytest.mark.browser, pytest.mark.zola]
 
-REPORTS = (PUBLISHED, NEWER)
+REPORTS = (PUBLISHED, NEW)
 BASE = """\
 <html><head><title>{{ page.title | default(value="Other") }}</title>
 <link rel="stylesheet" href="/hostile.css"></head>

@@ -15,15 +15,14 @@ from urllib.parse import quote
 import pytest
 
 from pages.conftest import Browser, Built
-from pages.fixture import NEWER, OLDER, ROOT, WIDE, results_of
-from project import OLD, OPENSSL, RUSTLS
+from project import ARM, NEW, OLD, OPENSSL, ROOT, RUSTLS, WIDE, results_of
 from tlsperf.analysis.ratios import factor_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.zola]
 
 BOX = f"[name=libraries][value='{RUSTLS}']"
-TO_OPENSSL = {"choose": ["baseline", f"{NEWER}~{OPENSSL}"]}
-TO_RUSTLS = {"choose": ["baseline", f"{NEWER}~{RUSTLS}"]}
+TO_OPENSSL = {"choose": ["baseline", f"{NEW}~{OPENSSL}"]}
+TO_RUSTLS = {"choose": ["baseline", f"{NEW}~{RUSTLS}"]}
 Seen = dict[str, Any]
 
 
@@ -63,7 +62,7 @@ def cells_of(table: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def made(site_source: Path) -> Made:
-    return Made(results_of(site_source, NEWER))
+    return Made(results_of(site_source, NEW))
 
 
 def test_without_javascript_it_leads_to_the_pages_of_scenarios(site: Built) -> None:
@@ -74,7 +73,7 @@ def test_without_javascript_it_leads_to_the_pages_of_scenarios(site: Built) -> N
 
 def test_it_opens_with_the_newest_report(play: Any, made: Made) -> None:
     seen = play()[0]
-    assert (seen["search"], seen["reports"]) == ("", [NEWER])
+    assert (seen["search"], seen["reports"]) == ("", [NEW])
     assert seen["status"] == f"{len(made.cells)} figures from 1 report: Transfer"
     assert seen["figures"] == [c["text"] for c in made.cells]
     assert seen["notices"] == []
@@ -124,7 +123,7 @@ def test_a_choice_changes_table_chart_and_address_and_the_way_back_undoes_it(
     assert fewer["figures"] == [c["text"] for c in others]
     assert made.label[RUSTLS] not in fewer["names"] + fewer["chart"]["texts"]
     assert len(fewer["chart"]["bars"]) == len(others) < len(first["chart"]["bars"])
-    assert fewer["search"].startswith(f"?reports={NEWER}&table=transfer&libraries=")
+    assert fewer["search"].startswith(f"?reports={NEW}&table=transfer&libraries=")
     assert len(fewest["figures"]) == len(others) - 2
     assert back == {**fewer, "focus": back["focus"]}
     assert again == {**fewest, "focus": again["focus"]}
@@ -132,16 +131,16 @@ def test_a_choice_changes_table_chart_and_address_and_the_way_back_undoes_it(
 
 @pytest.fixture(scope="module")
 def older(site_source: Path) -> Made:
-    return Made(results_of(site_source, OLDER))
+    return Made(results_of(site_source, ARM))
 
 
 def test_a_linked_address_shows_what_it_names(play: Any, older: Made) -> None:
     row = older.table("full-handshakes")["rows"][2]
-    search = f"?reports={OLDER}&table=full-handshakes&libraries={RUSTLS}&scenarios={row['anchor']}"
+    search = f"?reports={ARM}&table=full-handshakes&libraries={RUSTLS}&scenarios={row['anchor']}"
     seen = play({"open": f"explore/{search}"})[1]
     [cell] = [c for c in row["cells"] if c["implementation"] == RUSTLS]
     assert seen["figures"] == [cell["text"]]
-    assert (seen["search"], seen["reports"], seen["notices"]) == (search, [OLDER], [])
+    assert (seen["search"], seen["reports"], seen["notices"]) == (search, [ARM], [])
     assert "in handshakes/s, higher is better" in seen["caption"][0]
 
 
@@ -149,13 +148,13 @@ def test_another_table_has_another_unit_and_never_two(play: Any) -> None:
     seen = play({"select": "full-handshakes-phases"})[1]
     assert "table=full-handshakes-phases" in seen["search"]
     assert "µs, lower is better" in seen["chart"]["texts"] + [seen["caption"][0][-21:-1]]
-    assert all(link == f"../perf/{NEWER}/" for link in seen["links"])
+    assert all(link == f"../perf/{NEW}/" for link in seen["links"])
 
 
 def test_several_reports_stand_side_by_side_with_their_dates(play: Any, made: Made) -> None:
-    seen = play({"click": f"[name=reports][value='{OLDER}']"})[1]
+    seen = play({"click": f"[name=reports][value='{ARM}']"})[1]
     assert seen["status"].startswith(f"{2 * len(made.cells)} figures from 2 reports")
-    assert any(OLDER in text for text in seen["chart"]["texts"])
+    assert any(ARM in text for text in seen["chart"]["texts"])
     assert seen["notices"] == ["These are figures of 2 hosts: compare only those of one host."]
 
 
@@ -169,7 +168,7 @@ def test_an_empty_choice_states_what_to_do(play: Any) -> None:
 
 
 def test_an_address_with_unknown_names_reports_them(play: Any) -> None:
-    seen = play({"open": f"explore/?reports=x,{NEWER}&table=y&libraries=z&more=1"})[1]
+    seen = play({"open": f"explore/?reports=x,{NEW}&table=y&libraries=z&more=1"})[1]
     assert seen["notices"] == [
         "The address has a parameter that is not known here: more.",
         "There is no report x.",
@@ -181,7 +180,7 @@ def test_an_address_with_unknown_names_reports_them(play: Any) -> None:
 
 
 def test_too_many_bars_are_a_chart_for_each_scenario(play: Any) -> None:
-    both = {"click": f"[name=reports][value='{OLDER}']"}
+    both = {"click": f"[name=reports][value='{ARM}']"}
     seen = play(both, {"select": "full-handshakes-phases"})[2]
     assert len(seen["figures"]) > 72
     assert seen["drawings"] == len(seen["groups"]) > 4
@@ -192,9 +191,9 @@ def test_the_keyboard_is_enough(play: Any) -> None:
     keys = [{"press": key} for key in ("Tab",) * 20]
     steps = play(*keys)
     reached = [seen["focus"] for seen in steps]
-    position = reached.index(NEWER) + 1
+    position = reached.index(NEW) + 1
     seen = play(*keys[:position], {"press": "Space"})[-1]
-    assert seen["reports"] == [NEWER, reached[position]]
+    assert seen["reports"] == [NEW, reached[position]]
     assert seen["focus"] == reached[position]
 
 
@@ -208,7 +207,7 @@ def test_the_chart_follows_the_width_and_the_colours_of_the_reader(play: Any) ->
 def test_figures_that_cannot_be_loaded_are_reported(play: Any) -> None:
     seen = play({"fail": r"results\.json"}, {"open": "explore/"}, silent=False)[-1]
     assert seen["notices"] == [
-        f"The figures of the report {NEWER} could not be loaded; its page has them."
+        f"The figures of the report {NEW} could not be loaded; its page has them."
     ]
 
 
@@ -217,14 +216,14 @@ def test_the_baseline_of_a_report_gives_the_ratios_of_its_page(play: Any, made: 
     seen = play(TO_OPENSSL)[-1]
     expected = [c["ratio"]["text"] if "ratio" in c else "baseline" for c in made.cells]
     assert seen["ratios"] == expected
-    assert f"baseline={NEWER}~{OPENSSL}" in seen["search"]
+    assert f"baseline={NEW}~{OPENSSL}" in seen["search"]
 
 
 def test_another_baseline_gives_the_tested_ratios_of_the_file(
     play: Any, site_source: Path, made: Made
 ) -> None:
     seen = play(TO_RUSTLS)[-1]
-    path = site_source / "content" / "perf" / NEWER / "comparisons.json"
+    path = site_source / "content" / "perf" / NEW / "comparisons.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     expected = [
         rows[f"transfer {row['anchor']}"][RUSTLS][c["implementation"]][2]
@@ -248,7 +247,7 @@ def test_a_ratio_between_reports_of_a_machine_states_that_it_is_not_tested(
 
 
 def test_figures_of_two_machines_have_no_ratio(play: Any, older: Made) -> None:
-    seen = play({"click": f"[name=reports][value='{OLDER}']"}, TO_OPENSSL)[-1]
+    seen = play({"click": f"[name=reports][value='{ARM}']"}, TO_OPENSSL)[-1]
     assert not [text for text in seen["ratios"] if text.endswith("x, not tested")]
     assert len(seen["figures"]) > len(older.cells)
 
@@ -350,9 +349,9 @@ def test_the_axis_names_each_version_under_its_points(play: Any, width: int) -> 
 
 
 def test_lines_of_two_reports_of_one_build_can_be_told_apart(play: Any, made: Made) -> None:
-    search = f"?reports={NEWER},{OLDER}&table=transfer&libraries={RUSTLS}&chart=lines"
+    search = f"?reports={NEW},{ARM}&table=transfer&libraries={RUSTLS}&chart=lines"
     seen = play({"open": f"explore/{search}"})[-1]
-    for report in (NEWER, OLDER):
+    for report in (NEW, ARM):
         assert f"{made.label[RUSTLS]}, {report}" in " ".join(seen["chart"]["texts"])
         assert any(f", {report}: " in (point["title"] or "") for point in seen["points"])
     assert seen["overlaps"] == []
@@ -362,9 +361,9 @@ def test_two_lines_of_one_library_have_dashes_and_points_of_their_own(
     play: Any, site_source: Path
 ) -> None:
     path = site_source / "content" / "perf" / WIDE / "results.json"
-    again = path.read_text(encoding="utf-8").replace(WIDE, OLDER)
-    search = f"?reports={WIDE},{OLDER}&table=resumed-handshakes&chart=lines"
-    answer = {"answer": [f"{OLDER}/results.json", again]}
+    again = path.read_text(encoding="utf-8").replace(WIDE, ARM)
+    search = f"?reports={WIDE},{ARM}&table=resumed-handshakes&chart=lines"
+    answer = {"answer": [f"{ARM}/results.json", again]}
     seen = play(answer, {"open": f"explore/{search}"})[-1]
     lines = seen["lines"][:4]
     assert len({line["stroke"] for line in lines}) == 2
@@ -440,7 +439,7 @@ def test_a_facet_that_the_other_table_has_is_kept_and_its_scenarios_are_not(
 
 
 def test_an_address_keeps_an_unknown_facet_and_reports_it(play: Any) -> None:
-    search = f"?reports={NEWER}&table=transfer&side=client"
+    search = f"?reports={NEW}&table=transfer&side=client"
     seen = play({"open": f"explore/{search}"})[-1]
     assert seen["search"] == search
     assert seen["notices"] == ["Transfer of the picked reports has no side client: all are shown."]
@@ -449,13 +448,13 @@ def test_an_address_keeps_an_unknown_facet_and_reports_it(play: Any) -> None:
 def test_a_figure_of_a_report_on_two_hosts_has_the_host_of_its_run(
     play: Any, site_source: Path, made: Made
 ) -> None:
-    path = site_source / "content" / "perf" / NEWER / "results.json"
+    path = site_source / "content" / "perf" / NEW / "results.json"
     results = json.loads(path.read_text(encoding="utf-8"))
     [host] = results["hosts"]
     results["hosts"] = [host, {**host, "id": "other", "cpu": "Another CPU"}]
     for implementation in results["implementations"]:
         implementation["host"] = "other" if implementation["id"] == RUSTLS else host["id"]
-    answer = {"answer": [f"{NEWER}/results.json", json.dumps(results)]}
+    answer = {"answer": [f"{NEW}/results.json", json.dumps(results)]}
     seen = play(answer, {"open": "explore/"})[-1]
     assert seen["hosts"].count("Another CPU") == len(made.transfer["rows"])
     assert set(seen["hosts"]) == {"Another CPU", host["cpu"]}
@@ -463,10 +462,10 @@ def test_a_figure_of_a_report_on_two_hosts_has_the_host_of_its_run(
 
 
 def test_reports_are_named(play: Any, older: Made) -> None:
-    both = {"click": f"[name=reports][value='{OLDER}']"}
+    both = {"click": f"[name=reports][value='{ARM}']"}
     seen = play(both)[-1]
     assert older.results["title"] in seen["reportNames"]
-    assert any(f", {OLDER}" in text for text in seen["chart"]["texts"])
+    assert any(f", {ARM}" in text for text in seen["chart"]["texts"])
 
 
 def test_what_is_shown_can_be_saved_and_its_address_copied(

@@ -15,11 +15,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-import fixture_run
-from fixture_run import RUN
 from pages import zolas
 from pages.conftest import BASE_URL, Browser, serve
-from pages.fixture import ROOT, empty_site
+from project import ROOT, RUN, empty_site, write_run
 from test_archive import archive_of, packed
 from tlsperf.contract.run import CheckResult, HostFacts, Run, Source
 from tlsperf.load.run import read_run
@@ -101,7 +99,7 @@ def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     suite.parent.mkdir(parents=True)
     suite.write_text('name = "standard"\n', encoding="utf-8")
     scratch = tmp_path_factory.mktemp("stranger")
-    folder = fixture_run.write_run(scratch)
+    folder = write_run(scratch)
     hostile = hostile_run(folder, suite)
     (folder / "run.toml").write_text(run_toml(hostile), encoding="utf-8")
     (site / "data" / "notes.toml").write_bytes((ROOT / "data" / "notes.toml").read_bytes())

@@ -20,7 +20,7 @@ import pytest
 from PIL import Image
 
 from pages.conftest import BASE_URL, Built
-from pages.fixture import ROOT
+from project import ROOT
 from tlsperf.load.page import read_page
 from tlsperf.load.results import read_results
 from tlsperf.publish.reports import moment
@@ -168,12 +168,6 @@ def test_every_page_has_a_strict_policy_and_nothing_it_rejects(site: Built) -> N
         assert "default-src 'none'" in links.policy, page
         assert "unsafe" not in links.policy, page
         assert links.refused == [], page
-
-
-def test_ids_are_unique(site: Built) -> None:
-    for page in site.pages():
-        ids = links_of(site.text(page)).ids
-        assert sorted(set(ids)) == sorted(ids), page
 
 
 def test_the_site_map_lists_every_page(site: Built) -> None:

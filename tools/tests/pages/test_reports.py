@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pages.conftest import Built
-from pages.fixture import results_of
+from project import results_of
 from tlsperf.load.page import read_pages
 
 pytestmark = [pytest.mark.zola, pytest.mark.any_site]

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from pages.fixture import ROOT
+from project import ROOT
 from tlsperf.site import FEEDS_IN_PLURAL, Zola, candidates, probe
 
 SUITE = "trixie"
