@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from synthetic import OF_SERVER as SERVER
 from synthetic import implementation, report_of, run_of_rows
 from tlsperf.analysis.ceilings import Estimate, primitives_of, share
 from tlsperf.contract.index import PrimitiveShare
@@ -15,17 +16,6 @@ from tlsperf.contract.run import HostFacts
 from tlsperf.contract.variant import parse_variant
 from tlsperf.publish.shares import ceiling, primitives_by_build
 
-SERVER = Scenario(
-    operation="handshake",
-    protocol="1.3",
-    cipher_suite="TLS_AES_256_GCM_SHA384",
-    key_exchange="X25519",
-    certificate="rsa-2048",
-    authentication="server",
-    resumption="none",
-    side="server",
-    threads=1,
-)
 CLIENT = SERVER.model_copy(update={"side": "client"})
 SENDER = Scenario(
     operation="transfer",

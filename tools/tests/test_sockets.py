@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from synthetic import OF_SERVER as HANDSHAKE
 from synthetic import implementation, report_of, run_of_rows
 from tlsperf.analysis.sockets import socket_shares
 from tlsperf.contract.metrics import METRICS
@@ -13,17 +14,6 @@ from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import SocketShares
 
-HANDSHAKE: Final = Scenario(
-    operation="handshake",
-    protocol="1.3",
-    cipher_suite="TLS_AES_256_GCM_SHA384",
-    key_exchange="X25519",
-    certificate="rsa-2048",
-    authentication="server",
-    resumption="none",
-    side="server",
-    threads=1,
-)
 CONNECTION: Final = HANDSHAKE.model_copy(update={"operation": "connection"})
 OPENSSL: Final = "openssl-3.6.3"
 RUSTLS: Final = "rustls-0.23.46"
