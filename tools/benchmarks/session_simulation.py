@@ -158,7 +158,7 @@ def _floor(rows: Sequence[Floats]) -> float:
     return float(percentile_95(differences) ** (1 / math.sqrt(SESSIONS)))
 
 
-def _is_claim(estimate: RatioEstimate) -> bool:
+def is_claim(estimate: RatioEstimate) -> bool:
     return estimate.verdict in ("faster", "slower")
 
 
@@ -205,13 +205,13 @@ def simulate(setting: Setting, pages: int = PAGES) -> Counts:
     for _ in range(pages):
         page = Page(setting, random)
         run, other = page.run(), page.run()
-        false += any(map(_is_claim, ratios(run)))
+        false += any(map(is_claim, ratios(run)))
         found += ratios(run, CHANGE)[0].verdict == "faster"
         for inside in _covered(run, other):
             covered += inside
             cells += 1
         one, another = (page.run(1, SESSIONS * ROUNDS) for _ in range(2))
-        false_of_one += any(map(_is_claim, _ratios_of_one(one, setting)))
+        false_of_one += any(map(is_claim, _ratios_of_one(one, setting)))
         covered_of_one += sum(_covered_of_one(one, another, setting))
     return Counts(
         setting,

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import session_simulation
+from session_simulation import is_claim
 from tlsperf.analysis import statistics
 from tlsperf.analysis.series import measured
 from tlsperf.analysis.statistics import (
@@ -185,10 +186,6 @@ def _spreads(random: Generator, reports: int, scenarios: int) -> Floats:
     return np.asarray(random.choice(SPREADS_PERCENT, (reports, scenarios, 1)) / 100)
 
 
-def _claims(estimate: RatioEstimate) -> bool:
-    return estimate.verdict in ("faster", "slower")
-
-
 def _covers(estimate: RatioEstimate | Summary, truth: float) -> bool:
     low, high = estimate.low, estimate.high
     return low is not None and high is not None and low <= truth <= high
@@ -235,10 +232,10 @@ def simulate(name: str, seed: int, reports: int = REPORTS) -> Outcome:
         noise=name,
         seed=seed,
         false_per_scenario=_rate(
-            _claims(paired_ratio(left[i, 0], right[i, 0])) for i in range(reports)
+            is_claim(paired_ratio(left[i, 0], right[i, 0])) for i in range(reports)
         ),
         false_per_report=_rate(
-            any(_claims(paired_ratio(*pair, SCENARIOS)) for pair in zip(*report, strict=True))
+            any(is_claim(paired_ratio(*pair, SCENARIOS)) for pair in zip(*report, strict=True))
             for report in zip(left, right, strict=True)
         ),
         coverage=_rate(
@@ -299,7 +296,7 @@ def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
         left, right = noise(random, REPORTS, 1)
         spread = _spreads(random, REPORTS, 1)
         pairs = zip(np.exp(left * spread)[:, 0], np.exp(right * spread)[:, 0], strict=True)
-        yield case, _rate(_claims(ratio(ours, theirs)) for ours, theirs in pairs)
+        yield case, _rate(is_claim(ratio(ours, theirs)) for ours, theirs in pairs)
         if noise is _in_batches:
             yield from _widened(random)
     for name in INDEPENDENT:
@@ -316,10 +313,10 @@ def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]
     one, all_ = [], []
     for ours, theirs in zip(np.exp(left * spread), np.exp(right * spread), strict=True):
         drift = statistics.drift([*ours, *theirs])
-        one.append(_claims(unpaired_ratio(ours[0], theirs[0], drift=drift)))
+        one.append(is_claim(unpaired_ratio(ours[0], theirs[0], drift=drift)))
         all_.append(
             any(
-                _claims(unpaired_ratio(a, b, SCENARIOS, drift=drift))
+                is_claim(unpaired_ratio(a, b, SCENARIOS, drift=drift))
                 for a, b in zip(ours, theirs, strict=True)
             )
         )
@@ -354,18 +351,18 @@ def real_halves(seed: int, splits: int = SPLITS) -> Iterator[tuple[str, Rate]]:
     for name, ratio in (("paired", paired_ratio), ("unpaired", unpaired_ratio)):
         one = (random.integers(len(left)) for left, _ in halves)
         of_one = (ratio(left[i], right[i]) for (left, right), i in zip(halves, one, strict=True))
-        yield f"random halves, {name}: one figure", _rate(map(_claims, of_one))
+        yield f"random halves, {name}: one figure", _rate(map(is_claim, of_one))
         of_any = (
-            any(_claims(ratio(a, b, len(left))) for a, b in zip(left, right, strict=True))
+            any(is_claim(ratio(a, b, len(left))) for a, b in zip(left, right, strict=True))
             for left, right in halves
         )
         yield f"random halves, {name}: any figure of the configuration, corrected", _rate(of_any)
     every = [figure for figures in configurations for figure in figures]
     alternate = (paired_ratio(figure[::2], figure[1::2]) for figure in every)
-    yield "alternate runs, paired: each figure once", _rate(map(_claims, alternate))
+    yield "alternate runs, paired: each figure once", _rate(map(is_claim, alternate))
     in_order = (unpaired_ratio(figure[:half], figure[half:]) for figure in every)
     case = "first half against second half, unpaired: each figure once"
-    yield case, _rate(map(_claims, in_order))
+    yield case, _rate(map(is_claim, in_order))
 
 
 # --- the tables ---------------------------------------------------------------------------------

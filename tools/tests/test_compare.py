@@ -67,8 +67,8 @@ HOSTS = {
 }
 
 
-def of_left(rates: Any = SLOW, scenario: Scenario = SENDING, **more: Any) -> LoadedRun:
-    return loaded_run(RUN, {LEFT: {scenario: rates}}, **more)
+def of_left(rates: Any = SLOW, **more: Any) -> LoadedRun:
+    return loaded_run(RUN, {LEFT: {SENDING: rates}}, **more)
 
 
 def of_right(rates: Any = FAST, scenario: Scenario = SENDING, **more: Any) -> LoadedRun:
@@ -412,10 +412,10 @@ without = ["bulk_1.3_ECDHE_RSA_AES256-GCM_SHA384_received"]
 """
 
 
-def definition(text: str = DEFINITION, **more: str) -> Definition:
+def definition(**more: str) -> Definition:
     known = {"run": "2026-01-01-a", "layout": "factor", "left": ONE, "right": ANOTHER}
     known |= {"errata": "", "scenarios": '["bulk_*"]'}
-    return Definition.model_validate(tomllib.loads(text.format(**known | more)))
+    return Definition.model_validate(tomllib.loads(DEFINITION.format(**known | more)))
 
 
 def run_of_rates() -> MeasuredRun:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from commands import commit
 from records import BULK, MEMORY
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError, UserError
@@ -319,10 +320,7 @@ def test_a_successful_import_prints_its_figures_and_how_to_undo_it(project: Path
 def test_a_committed_run_is_undone_by_git(project: Path) -> None:
     one, two = write(project / "given", one=BULK, two=bulk(2))
     run_import(str(one), "--implementation", "openssl-3.6.1", "--out", "2026-01-02-a-run")
-    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run([*git, "init", "--quiet"], check=True)
-    subprocess.run([*git, "add", "data"], check=True)
-    subprocess.run([*git, "commit", "--quiet", "--message", "a"], check=True)
+    commit(project)
     before = {p: p.read_bytes() for p in (project / "data").rglob("*") if p.is_file()}
     lines = run_import(str(two), "--implementation", "openssl-3.6.1", "--out", "2026-01-02-a-run")
     assert {p for p in (project / "data").rglob("*") if p.is_file()} != set(before)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from synthetic import loaded_run
-from test_overviews import SCENARIO, documents, on_machine, report, shown_reports
+from test_overviews import NEW, OLD, SCENARIO, documents, on_machine, report, shown_reports
 from tlsperf.contract.index import ScenarioOverview
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
@@ -21,9 +21,6 @@ from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.reports import by_time, featured, newest_first, same_time
 from tlsperf.publish.scenarios import scenario_csv, scenario_list, scenarios, shortened
-
-OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
-NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
 
 
 def overview(*reports: tuple[Report, Results]) -> ScenarioOverview:
@@ -249,9 +246,9 @@ def test_a_fact_names_the_chain_as_a_reader_would() -> None:
     assert facts([chain])[-1].value == "chain of 1 certificate"
 
 
-def at(name: str, hour: int | None, suite: str = "a") -> tuple[Report, Results]:
+def at(name: str, hour: int | None) -> tuple[Report, Results]:
     """A report of one day with its time."""
-    decided, results = report("2026-01-01", {"rustls-1": 1}, suite=suite)
+    decided, results = report("2026-01-01", {"rustls-1": 1}, suite="a")
     time = None if hour is None else datetime(2026, 1, 1, hour, tzinfo=UTC)
     return (
         decided.model_copy(update={"id": name, "time": time}),

@@ -84,14 +84,14 @@ def fetch(address: str) -> tuple[int, bytes]:
         return error.code, error.read()
 
 
-def until(holds: Callable[[str], bool], address: str, log: Path, status: int = 200) -> str:
+def until(holds: Callable[[str], bool], address: str, log: Path) -> str:
     """The page at an address, as soon as `holds` is true for it."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
             found, body = fetch(address)
             page = body.decode("utf-8")
-            if found == status and holds(page):
+            if found == 200 and holds(page):
                 return page
         time.sleep(0.2)
     raise AssertionError(f"{address}: not in {PATIENCE} s\n{log.read_text()}")

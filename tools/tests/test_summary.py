@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -12,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from project import SMALL, write_small
+from commands import commit, git
+from project import EXAMPLE, SMALL, write_small
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Change, ChangeGroup, Changes, LibraryChanges, Ratio, Results
 from tlsperf.contract.run import RunWarning
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.summary import MOST_ROWS, comparison, introduction, summary_since
-
-EXAMPLE = Path(__file__).parents[2] / "data" / "schema" / "results.example.json"
 
 
 @pytest.fixture
@@ -166,28 +164,19 @@ def test_data_is_not_markup(results: Results) -> None:
 
 
 def test_the_reports_that_changed_since_a_commit(tmp_path: Path) -> None:
-    def git(*arguments: str) -> None:
-        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True)
-
-    def commit(message: str) -> None:
-        git("add", "--all")
-        git("commit", "--quiet", f"--message={message}")
-
     write_small(tmp_path)
     perf = tmp_path / "content" / "perf"
-    git("init", "--quiet", "--initial-branch=main")
     new = perf.rename(tmp_path / "new")
     for name in ("1-same", "2-changed", "3-removed"):
         path = perf / name / "page.json"
         path.parent.mkdir(parents=True)
         table = json.loads((new / SMALL.id / "page.json").read_bytes())
         path.write_text(json.dumps({**table, "title": name}), encoding="utf-8")
-    commit("one")
-    git("branch", "topic")
+    commit(tmp_path)
+    git(tmp_path, "branch", "topic")
     shutil.copytree(perf / "1-same", perf / "0-later-on-main")
-    commit("two")
-    git("switch", "--quiet", "topic")
+    commit(tmp_path)
+    git(tmp_path, "switch", "--quiet", "topic")
     assert summary_since(tmp_path, "main").startswith("No figure ")
 
     changed = perf / "2-changed" / "page.json"
@@ -196,7 +185,7 @@ def test_the_reports_that_changed_since_a_commit(tmp_path: Path) -> None:
     changed.write_text(json.dumps(table), encoding="utf-8")
     shutil.rmtree(perf / "3-removed")
     (new / SMALL.id).rename(perf / SMALL.id)
-    commit("three")
+    commit(tmp_path)
     text = summary_since(tmp_path, "main")
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     changed_report, new_report, removed = headings
