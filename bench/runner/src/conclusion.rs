@@ -1,15 +1,15 @@
 //! The warnings of a finished run, and the precision that it reached.
 
-use anyhow::Result;
 use tls_harness::scenario::Scenario;
 
 use crate::manifest::RunWarning;
-use crate::medians::rows;
+use crate::medians::Row;
 use crate::precision::{half_width, is_precise};
 use crate::session::Session;
 use crate::warnings;
 
-pub fn warnings(session: &Session) -> Result<Vec<RunWarning>> {
+/// `rows` are the medians, if their precision was requested.
+pub fn warnings(session: &Session, rows: &[Row]) -> Vec<RunWarning> {
     let history = &session.history;
     let mut warnings = Vec::new();
     for (block, implementation, blocks, reason) in history.failures() {
@@ -39,24 +39,20 @@ pub fn warnings(session: &Session) -> Result<Vec<RunWarning>> {
     let stepped = session.stepped.map(|by| by.as_secs_f64());
     warnings.extend(stepped.map(warnings::stepped_clock));
     if let Some(target) = session.until_precise {
-        let rows = rows(&session.journal.records()?);
         let medians = rows.iter().flat_map(|row| row.values.values());
         match medians.filter(|values| !is_precise(values, target)).count() {
             0 => {}
             medians => warnings.push(warnings::imprecise(medians, target, history.counted())),
         }
     }
-    Ok(warnings)
+    warnings
 }
 
 /// Text that states after how many rounds each median reached the requested precision.
-pub fn precision(session: &Session) -> Result<Vec<String>> {
-    let Some(target) = session.until_precise else {
-        return Ok(Vec::new());
-    };
+pub fn precision(rows: &[Row], target: f64) -> Vec<String> {
     let percent = |share: f64| format!("±{:.2}%", share * 100.0);
     let mut lines = Vec::new();
-    for row in rows(&session.journal.records()?) {
+    for row in rows {
         for (id, values) in &row.values {
             let precise = |count: &usize| is_precise(&values[..*count], target);
             let first = (1..=values.len()).find(precise);
@@ -68,5 +64,5 @@ pub fn precision(session: &Session) -> Result<Vec<String>> {
             lines.push(format!("{scenario}, {id}: {first} to {target}; {end}"));
         }
     }
-    Ok(lines)
+    lines
 }

@@ -1,10 +1,11 @@
-//! Writes files atomically, removes them, and computes checksums.
+//! Writes files atomically, reads those in TOML, removes them, and computes checksums.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 /// Writes and flushes a temporary file, then renames it to `path`.
@@ -22,6 +23,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         }
     };
     write().with_context(|| path.display().to_string())
+}
+
+/// What a file in TOML states. An error names the file.
+pub fn parsed<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let place = || path.display().to_string();
+    let text = fs::read_to_string(path).with_context(place)?;
+    toml::from_str(&text).with_context(place)
 }
 
 /// Removes a file if it exists.

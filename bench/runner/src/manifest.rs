@@ -13,7 +13,7 @@ use tls_harness::record::Schema;
 use tls_harness::request::Counter;
 use toml::value::Datetime;
 
-use crate::files::{replace, sha256};
+use crate::files::{parsed, replace, sha256};
 
 /// The hardware of a host and its state. A fact that cannot be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -272,9 +272,7 @@ pub struct Run {
 
 impl Run {
     pub fn read(path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-        toml::from_str(&text).context(name)
+        parsed(path)
     }
 
     /// Writes the run atomically.

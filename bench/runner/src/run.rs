@@ -14,6 +14,7 @@ use crate::host::{facts, identity};
 use crate::implementations::{Lock, is_there, prepare};
 use crate::journal::Journal;
 use crate::manifest::{RawFile, SuiteReference};
+use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
 use crate::resume::same_run;
@@ -135,10 +136,15 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         }
     }
 
-    for line in conclusion::precision(&session)? {
-        println!("{line}");
+    let mut medians = Vec::new();
+    if let Some(target) = session.until_precise {
+        medians = rows(&session.journal.records()?);
+        for line in conclusion::precision(&medians, target) {
+            println!("{line}");
+        }
     }
-    run.warnings.extend(conclusion::warnings(&session)?);
+    run.warnings
+        .extend(conclusion::warnings(&session, &medians));
     run.rounds = Some(session.history.counted());
     run.finished = to_the_second(Timestamp::now()).ok();
     run.complete = true;

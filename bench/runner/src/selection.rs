@@ -9,7 +9,7 @@ use tls_harness::scenario::{Operation, Resumption, Scenario};
 use crate::files::sha256;
 use crate::libraries::Libraries;
 use crate::lines::suggestion;
-use crate::listed::{Build, Listed};
+use crate::listed::{Build, Listed, slug};
 use crate::suite::{Suite, SuiteFile};
 
 /// The selected part of a suite; empty selects all of it.
@@ -226,14 +226,12 @@ pub fn path_of(scenario: &Scenario) -> String {
         (Operation::Handshake, Some(_)) => "resumed",
         (operation, _) => operation.as_str(),
     };
-    let name = scenario.name().to_lowercase();
-    let (_, name) = name.split_once(", ").unwrap_or_default();
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<_> = words.filter(|it| !it.is_empty()).collect();
+    let name = scenario.name();
+    let name = slug(name.split_once(", ").unwrap_or_default().1);
     let parts = [
         Some(kind.to_owned()),
         scenario.protocol.map(|it| it.to_string()),
-        (!words.is_empty()).then(|| words.join("-")),
+        (!name.is_empty()).then_some(name),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("/")
 }

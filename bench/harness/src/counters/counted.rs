@@ -67,10 +67,7 @@ struct Counted {
 impl Watch for Counted {
     #[inline(always)]
     fn call<R>(&self, side: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
-        let role = match self.side {
-            Side::Client | Side::Receiver => Side::Client,
-            Side::Server | Side::Sender => Side::Server,
-        };
+        let role = self.side.role();
         // What is set up before the steps is not a part of them.
         let is_set_up = matches!(call, Call::Make | Call::Free);
         let is_step = !is_set_up || self.is_counting.load(Ordering::Relaxed);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::{
     library::{
@@ -214,11 +214,7 @@ fn transfers<L: TlsLibrary>(
     } = countable.work(scenario)?;
     let mebibytes = operations as f64 * amount;
     let sends = side == Side::Sender;
-    let side = match side {
-        Side::Sender => Side::Server,
-        Side::Receiver => Side::Client,
-        other => bail!("a transfer has no {other}"),
-    };
+    let side = side.role();
     countable.run(library, scenario, &mut |step| {
         for _ in 0..STEPS {
             library.watch.take();

@@ -170,6 +170,14 @@ impl KeyExchange {
 }
 
 impl Side {
+    /// The end of a connection that it is: the server sends, the client receives.
+    pub fn role(self) -> Self {
+        match self {
+            Self::Client | Self::Receiver => Self::Client,
+            Self::Server | Self::Sender => Self::Server,
+        }
+    }
+
     pub(super) fn readable(self) -> &'static str {
         match self {
             Self::Client => "client",

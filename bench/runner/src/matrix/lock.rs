@@ -1,11 +1,12 @@
 //! A Cargo.lock: packages in the versions of which a build is made.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+
+use crate::files::parsed;
 
 /// Its file name.
 pub const LOCK: &str = "Cargo.lock";
@@ -32,9 +33,7 @@ pub struct Package {
 
 impl Lock {
     pub fn read(path: &Path) -> Result<Self> {
-        let place = || path.display().to_string();
-        let text = fs::read_to_string(path).with_context(place)?;
-        toml::from_str(&text).with_context(place)
+        parsed(path)
     }
 
     /// The version of a package.

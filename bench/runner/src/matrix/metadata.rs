@@ -2,13 +2,13 @@
 //! (`docs/build-matrix.md`).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Error, Result};
 use serde::Deserialize;
 use toml::Table;
 
+use crate::files::parsed;
 use crate::listed::Build;
 
 #[derive(Debug, Deserialize)]
@@ -132,12 +132,10 @@ impl Metadata {
 /// The version that the package in a folder states.
 fn tree_version(folder: &Path) -> Result<String> {
     let path = folder.join("Cargo.toml");
-    let place = || path.display().to_string();
-    let text = fs::read_to_string(&path).with_context(place)?;
-    let manifest: Table = toml::from_str(&text).with_context(place)?;
+    let manifest: Table = parsed(&path)?;
     let version = manifest.get("package").and_then(|it| it.get("version"));
     let version = version.and_then(|it| it.as_str()).with_context(|| {
-        let path = place();
+        let path = path.display();
         format!("{path}: found no version of the package, expected one such as \"0.23.46\"")
     })?;
     Ok(version.to_owned())
