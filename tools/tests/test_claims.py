@@ -127,6 +127,7 @@ def test_a_claim_that_the_data_contradict_is_named_with_what_was_found(
             "transfer: in 1",
         ),
         *("transfer: rustls / openssl in fast", "transfer: rustls / openssl in ..", ""),
+        *("transfer: rustls / openssl in 3-4", "transfer: rustls in 3-"),
         *("speed of transfer: rustls in 1", "transfer (all but one): rustls in 1"),
         *("transfer: rustls or openssl", "transfer: rustls [x / openssl in 1", "transfer: "),
         *("noise of alternate-rounds: best is floor", "transfer: rustls / itself in 0.5..2"),

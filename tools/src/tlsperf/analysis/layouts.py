@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, rounded
+from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, key_of, rounded
 from tlsperf.analysis.sessions import log_medians
 from tlsperf.analysis.statistics import Floats, hodges_lehmann, normal_quantile
 from tlsperf.contract.record import Identifier
@@ -59,7 +59,7 @@ def _effect(
     table: Table,
     implementation: Identifier,
 ) -> LayoutEffect | None:
-    of_row = series.get((row.scenario, row.phase, row.metric, row.statistic, table.unit))
+    of_row = series.get(key_of(table, row))
     sample = of_row.samples.get(implementation) if of_row else None
     if sample is None or not sample.counts:
         return None

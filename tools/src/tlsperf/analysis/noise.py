@@ -126,7 +126,8 @@ def _programs(run: Run, session: int) -> Mapping[Identifier, str | None]:
 def _between(run: MeasuredRun, source: NoiseSource, sessions: Sequence[_Session]) -> Noise:
     """Noise from pairs of sessions: medians of one implementation, and ratios of two of them."""
     same_program = source == "other sessions"
-    rows = {session.run: {row.key: row for row in _rows(session.run)} for session in sessions}
+    runs = dict.fromkeys(session.run for session in sessions)
+    rows = {of: {row.key: row for row in _rows(of)} for of in runs}
 
     @cache
     def logs(

@@ -198,8 +198,12 @@ class MeasuredReport:
 
     def rows(self, table: Table) -> list[tuple[Row, Series]]:
         """The rows of one of its tables, each with its series."""
-        keys = ((r.scenario, r.phase, r.metric, r.statistic, table.unit) for r in table.rows)
-        return [(row, self.series.by_key[key]) for row, key in zip(table.rows, keys, strict=True)]
+        return [(row, self.series.by_key[key_of(table, row)]) for row in table.rows]
+
+
+def key_of(table: Table, row: Row) -> Key:
+    """The key of the series of a row of a table."""
+    return row.scenario, row.phase, row.metric, row.statistic, table.unit
 
 
 def measured(loaded: LoadedRun) -> MeasuredRun:

@@ -15,7 +15,7 @@ from typing import Final
 
 from tlsperf.analysis.diff import OTHER_CONDITIONS, Field, RowPair, row_pairs
 from tlsperf.analysis.ratios import untested
-from tlsperf.analysis.series import At, MeasuredRun, Sample, Series, measured, row_names
+from tlsperf.analysis.series import At, MeasuredRun, Sample, Series, key_of, measured, row_names
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError, alternatives
@@ -250,7 +250,7 @@ def _without_verdicts(results: Results, pairs: Sequence[RowPair]) -> Results:
     fields = {pair.row.key: pair.fields for pair in pairs if pair.fields}
 
     def row(table: Table, of: Row) -> Row:
-        differing = fields.get((of.scenario, of.phase, of.metric, of.statistic, table.unit))
+        differing = fields.get(key_of(table, of))
         return _without_verdict(of, differing) if differing else of
 
     tables = [

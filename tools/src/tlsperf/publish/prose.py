@@ -156,10 +156,11 @@ def broken(
         if error := unreadable(claim.holds):
             wrong(error.found, error.expected)
             continue
-        if not claim.reports and own is None:
-            wrong("its page has no results", 'reports = ["<report>"]')
-        elif not claim.reports and own is not None and (error := failing(claim.holds, own)):
-            wrong(error.found, error.expected)
+        if not claim.reports:
+            if own is None:
+                wrong("its page has no results", 'reports = ["<report>"]')
+            elif error := failing(claim.holds, own):
+                wrong(error.found, error.expected)
         for name in claim.reports:
             if name not in others:
                 wrong(f"the report {name!r}", alternatives(name, others))

@@ -24,8 +24,8 @@ class Asked:
 
     pairs: Sequence[Pair]
     rows: Mapping[Identifier, Series]
-    tables: Mapping[Identifier, Sequence[Series]]
-    """All rows of the table that a row belongs to, by the row's anchor."""
+    tables: Sequence[Sequence[Series]]
+    """All tables of the page: a pair has the priors of the one that its row is in."""
     baseline: Identifier | None
 
     @property
@@ -38,14 +38,15 @@ class Asked:
 
     def compared(self, rules: Rules) -> list[Comparison]:
         """The ratio of each pair that has one."""
+        by_table = [PairPriors(table, self.baseline, rules) for table in self.tables]
         priors = {
-            id(table): PairPriors(table, self.baseline, rules) for table in self.tables.values()
+            row.key: of for table, of in zip(self.tables, by_table, strict=True) for row in table
         }
         found = []
         for pair in self.pairs:
             row = self.rows[pair.row]
             ours, theirs = (row.samples[i] for i in (pair.implementation, pair.over))
-            prior = priors[id(self.tables[pair.row])].of(pair.implementation, pair.over)
+            prior = priors[row.key].of(pair.implementation, pair.over)
             estimate = sample_ratio(ours, theirs, row, rules, prior)
             if estimate is not None:
                 found.append(Comparison(**pair._asdict(), ratio=as_ratio(estimate, row.metric)))
@@ -54,16 +55,15 @@ class Asked:
 
 def asked_for(
     claims: Iterable[Claim],
-    tables: Iterable[Sequence[Series]],
+    tables: Sequence[Sequence[Series]],
     implementations: Sequence[Implementation],
     baseline: Identifier | None,
 ) -> Asked:
     """The comparisons of a page's claims in the tables of its report."""
-    placed = [(row, table) for table in tables for row in table]
-    names = row_names([row for row, _ in placed])
-    rows = {names[row.key][1]: row for row, _ in placed}
+    placed = [row for table in tables for row in table]
+    names = row_names(placed)
+    rows = {names[row.key][1]: row for row in placed}
     whole = [anchor for anchor, row in rows.items() if not row.is_part]
-    table_of = {names[row.key][1]: table for row, table in placed}
     measured = {
         anchor: {i: (1.0, 1.0) for i, sample in row.samples.items() if sample.valid}
         for anchor, row in rows.items()
@@ -71,4 +71,4 @@ def asked_for(
     figures = Figures(implementations, baseline, whole, lambda _: measured)
     own = [claim.holds for claim in claims if claim.holds and not claim.reports]
     pairs = dict.fromkeys(pair for holds in own for pair in asked_pairs(holds, figures))
-    return Asked(list(pairs), rows, table_of, baseline)
+    return Asked(list(pairs), rows, tables, baseline)

@@ -37,11 +37,11 @@ from tlsperf.analysis.ratios import inverted
 from tlsperf.contract.errors import alternatives
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Ratio, Results, Row, Verdict
+from tlsperf.contract.results import LAYOUT_KINDS, Ratio, Results, Row, Verdict
 from tlsperf.contract.run import Implementation
 
 MEASURES: Final[tuple[str, ...]] = (
-    *("figure", "efficiency", "shifted-layout", "shuffled-layout", "shared-layout"),
+    *("figure", "efficiency", *(f"{kind}-layout" for kind in LAYOUT_KINDS)),
     *("library-share", "kernel-share", "copies-share", "noise"),
 )
 """What `measure` may be. Absent: the figure. The others are in per cent; a layout has the lowest
@@ -128,14 +128,13 @@ _CHECKS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?P<relation>best is) (?P<left>.+)",
-        r"(?P<left>.+?) (?P<relation>better than|worse than|no difference from) (?P<right>.+)",
+        rf"(?P<left>.+?) (?P<relation>{'|'.join(VERDICTS)}) (?P<right>.+)",
         r"(?P<left>.+?) / (?P<right>.+) (?P<relation>in) (?P<range>\S+)",
         r"(?P<left>.+) (?P<relation>in) (?P<range>\S+)",
     )
 )
-_RANGE: Final = re.compile(
-    r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)?(?P<dots>\.\.)?(?P<high>-?[0-9]+(?:\.[0-9]+)?)?%?"
-)
+_NUMBER: Final = r"-?[0-9]+(?:\.[0-9]+)?"
+_RANGE: Final = re.compile(rf"(?P<low>{_NUMBER})?(?:(?P<dots>\.\.)(?P<high>{_NUMBER})?)?%?")
 _BUILDS: Final = re.compile(r"(?P<names>[^\[\]]+?)(?:\s*\[(?P<rows>[^\[\]]+)\])?")
 _ROWS: Final = re.compile(
     r"(?:(?P<measure>[a-z-]+) of )?(?P<words>[^()]+?)(?:\s*\((?P<count>[^()]+)\))?"
@@ -174,9 +173,9 @@ def _range(text: str) -> tuple[float, float]:
     found = _RANGE.fullmatch(text)
     if found is None or not (found["low"] or found["high"]):
         raise ClaimError(repr(text), "a range such as 1.2..1.4, 2.. or ..5%")
-    if not found["dots"]:
-        return float(text.rstrip("%")), float(text.rstrip("%"))
     low = float(found["low"]) if found["low"] else float("-inf")
+    if not found["dots"]:
+        return low, low
     return low, float(found["high"]) if found["high"] else float("inf")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tlsperf.analysis.ratios import as_loss, prior_of_ratios, sample_ratio, session_logs
-from tlsperf.analysis.series import Key, Rules, Series, rounded
+from tlsperf.analysis.series import Key, Rules, Series, key_of, rounded
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Ratio, Row, Table
 from tlsperf.contract.text import ABSENT, interval_text, value_text
@@ -81,9 +81,8 @@ def _columns(table: PriceTable, series: Mapping[Key, Series]) -> list[_Column]:
     found = {
         choice: series[key] for choice in table.choices if (key := table.key(choice)) in series
     }
-    against = {choice: table.against(choice) for choice in found}
     return [
-        _Column(choice, row, found.get(first) if (first := against[choice]) else None)
+        _Column(choice, row, found.get(first) if (first := table.against(choice)) else None)
         for choice, row in found.items()
     ]
 
@@ -132,11 +131,7 @@ def price_tables(
     """
     listed = _listed(rows)
     losses = _losses(_pairs(listed), rules)
-    shown = {
-        (row.scenario, row.phase, row.metric, row.statistic, table.unit): (table, row)
-        for table in tables
-        for row in table.rows
-    }
+    shown = {key_of(table, row): (table, row) for table in tables for row in table.rows}
     return [_table(of, shown, losses, rules, implementations) for of in listed]
 
 

@@ -255,7 +255,7 @@ def measured_report(
     spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
     series = report_series(runs, spreads, floor, report.across_hosts, count_floor)
     groups = grouped(series.rows)
-    asked = asked_for(claims, groups.values(), implementations, report.baseline)
+    asked = asked_for(claims, list(groups.values()), implementations, report.baseline)
     count = comparisons(groups.values(), report.baseline, series.rules) + asked.tested
     count = max(1, count + tested_prices(series.rows, series.rules))
     series = replace(series, rules=replace(series.rules, comparisons=count))
