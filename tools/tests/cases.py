@@ -6,7 +6,7 @@
     says            what is special
     given           the text of a file, or a table of texts by file name; or
     files           names of files in `formats/`
-    forced          true: the user says the format (`--format`)
+    forced          true: the user says the format (`--from`)
     gives           each figure and each remark on a line of its own, or the refusal
 """
 

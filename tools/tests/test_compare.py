@@ -511,7 +511,7 @@ def output(*arguments: str, code: int = 0) -> str:
     return result.output
 
 
-def test_the_command_prints_a_table_markdown_csv_and_json_as_show_does(inside: Path) -> None:
+def test_the_command_prints_text_markdown_csv_and_json_as_show_does(inside: Path) -> None:
     def printed(form: str, *more: str) -> str:
         return output(*TWO, *ONLY_SENDING, "--format", form, *more, code=0 if more else 1)
 
@@ -525,7 +525,7 @@ def test_the_command_prints_a_table_markdown_csv_and_json_as_show_does(inside: P
     assert ratio["verdict"] == "slower"
     lines = csv.DictReader(printed("csv").splitlines())
     assert [line["ratio_verdict"] for line in lines] == ["", "slower"]
-    for form in ("table", "markdown"):
+    for form in ("text", "markdown"):
         assert ratio["text"] in printed(form)
         near = printed(form, "--min-difference", "80%")
         assert ratio["text"] not in near

@@ -60,7 +60,7 @@ handshakes TLSv1_3 Rsa TLS13_AES_256_GCM_SHA384 client server-auth no-resume 469
         (
             TWO_TOOLS.encode(),
             "output_1",
-            "output_1: could be openssl-bench/2023, rustls-bench/2023; choose one with --format",
+            "output_1: could be openssl-bench/2023, rustls-bench/2023; choose one with --from",
         ),
         (TWO_TOOLS.encode("utf-16"), "output_1", "output_1:1: found UTF-16 text, expected UTF-8"),
         (

@@ -169,19 +169,19 @@ MISTAKES = {
         "exampel-host.toml does not exist: expected example-host",
     ),
     "a format is misspelt": Mistake(
-        f"import one --implementation openssl-3.6.1 {NEW} --format openssl-bench",
+        f"import one --implementation openssl-3.6.1 {NEW} --from openssl-bench",
         "expected openssl-bench/2024 or openssl-bench/2023",
     ),
     "an archive does not exist": Mistake("import x.tar.gz", "x.tar.gz: there is no such file"),
     "an archive is none": Mistake("import broken.tar.gz", "expected an archive of `tlsbench pack`"),
     "a format to export is misspelt": Mistake(
-        f"export benchfm {RUN}", "no format 'benchfm': did you mean benchfmt? expected one of"
+        f"export {RUN} --format benchfm", "--format benchfm: expected benchfmt (there are also bmf"
     ),
     "an export names no report": Mistake(
-        "export bmf", "export bmf: expected a report, the name of a folder in content/perf"
+        "export --format bmf", "export: expected REPORT and --format FORMAT"
     ),
     "a report to export is misspelt": Mistake(
-        f"export bmf {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"export {RUN[:-1]} --format bmf", f"no report '{RUN[:-1]}'; similar: {RUN}"
     ),
     "a report to remove is misspelt": Mistake(
         f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
@@ -196,7 +196,7 @@ MISTAKES = {
         "compare openssl-3.6.1", "compare: expected two implementations, each [RUN/]IMPL"
     ),
     "published tables are printed as JSON": Mistake(
-        "compare --tables none.toml --format json", "--tables FILE with the format markdown or csv"
+        "compare --tables none.toml --format json", "--tables FILE with the format text, csv"
     ),
     "published tables are filtered": Mistake(
         "compare --tables none.toml --scenario handshake",
@@ -206,8 +206,8 @@ MISTAKES = {
         "compare openssl-3.5.5 rustls-0.23.20-aws-lc-rs --min-difference 5",
         "Invalid value for '--min-difference': expected a percentage such as 5%",
     ),
-    "figures are to be printed in two formats": Mistake(
-        f"show {RUN} --json --markdown", "show: expected one of --json, --csv and --markdown"
+    "figures are to be printed in an unknown format": Mistake(
+        f"show {RUN} --format table", "'table' is not one of 'text', 'csv', 'json', 'markdown'"
     ),
     "published tables do not exist": Mistake(
         "compare --tables none.toml", "none.toml: there is no such file"

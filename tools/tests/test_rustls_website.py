@@ -1,4 +1,4 @@
-"""`tlsperf export rustls-website`: a page that the site of rustls can use unchanged.
+"""`tlsperf export --format rustls-website`: a page that the site of rustls can use unchanged.
 
 Zola 0.19, which builds that site, builds one here whose templates read the same keys
 (docs/export.md).

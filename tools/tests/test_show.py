@@ -43,14 +43,14 @@ def output(*arguments: str, **environment: str) -> str:
 def test_a_run_is_shown_as_a_report_on_it_shows_it(project: Path) -> None:
     folder = project / "content" / "perf" / OLD
     report = json.loads((folder / "results.json").read_bytes())
-    shown = json.loads(output("show", f"../data/runs/{OLD}", "--json"))
+    shown = json.loads(output("show", f"../data/runs/{OLD}", "--format", "json"))
     for part in ("tables", "headlines", "means", "noise", "hosts"):
         assert shown[part] == report[part], part
-    of_report = output("show", f"perf/{OLD}", "--json")
+    of_report = output("show", f"perf/{OLD}", "--format", "json")
     assert of_report == (folder / "results.json").read_text("utf-8")
-    assert output("show", OLD, "--csv") == (folder / "results.csv").read_text("utf-8")
-    assert output("show", OLD, "--markdown").startswith("### ")
-    assert json.loads(output("show", BOTH, "--json"))["id"] == BOTH, "no run has its name"
+    assert output("show", OLD, "--format", "csv") == (folder / "results.csv").read_text("utf-8")
+    assert output("show", OLD, "--format", "markdown").startswith("### ")
+    assert json.loads(output("show", BOTH, "--format", "json"))["id"] == BOTH, "no run has its name"
 
 
 def texts_of(cell: Cell) -> list[str]:
@@ -61,13 +61,13 @@ def texts_of(cell: Cell) -> list[str]:
     return [cell.text, cell.interval or "", cell.ratio.text if cell.ratio else "", *cell.warnings]
 
 
-@pytest.mark.parametrize("form", ["table", "markdown"])
+@pytest.mark.parametrize("form", ["text", "markdown"])
 def test_each_figure_is_shown_with_its_interval_and_its_ratio_or_reason(
     form: str, results: Results
 ) -> None:
     of_two_runs = results.model_copy(update={"warnings": 2 * results.warnings})
     written = io.StringIO(results_markdown(of_two_runs))
-    if form == "table":
+    if form == "text":
         written = io.StringIO()
         print_results(of_two_runs, Console(file=written, width=1000))
     text = written.getvalue()

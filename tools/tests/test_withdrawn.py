@@ -171,12 +171,12 @@ def output(*arguments: str) -> str:
 
 def test_the_commands_agree(noted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(noted)
-    shown = Results.model_validate_json(output("show", f"data/runs/{RUN}", "--json"))
+    shown = Results.model_validate_json(output("show", f"data/runs/{RUN}", "--format", "json"))
     assert shown.tables == results_of(noted).tables
-    for text in (output("show", RUN), output("show", RUN, "--markdown")):
+    for text in (output("show", RUN), output("show", RUN, "--format", "markdown")):
         assert WHY in text
         assert GONE not in text.replace(WHY, "").lower()
-    assert GONE not in output("export", "benchfmt", RUN).lower()
+    assert GONE not in output("export", RUN, "--format", "benchfmt").lower()
     with pytest.raises(UserError, match=f"'boringssl-30cd935' has no figures: {WHY}"):
         find("boringssl-30cd935", noted / "data" / "runs")
 

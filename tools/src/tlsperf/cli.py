@@ -27,6 +27,12 @@ app = typer.Typer(
 )
 
 
+Format = Annotated[
+    Literal["text", "csv", "json", "markdown"],
+    typer.Option("--format", help="Format of the output."),
+]
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -158,26 +164,13 @@ def show(
             autocompletion=runs_and_reports,
         ),
     ],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the figures as results.json.")
-    ] = False,
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print the figures as results.csv.")
-    ] = False,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print tables to paste into a pull request.")
-    ] = False,
+    output: Format = "text",
 ) -> None:
     """Prints the figures of a run or a report, with their verdicts."""
     from tlsperf.publish.show import results_to_show
     from tlsperf.publish.terminal import print_as
 
-    if as_json + as_csv + as_markdown > 1:
-        raise UserError("show: expected one of --json, --csv and --markdown")
-    results = results_to_show(find_root(), name)
-    print_as(
-        "json" if as_json else "csv" if as_csv else "markdown" if as_markdown else "table", results
-    )
+    print_as(output, results_to_show(find_root(), name))
 
 
 @app.command()
@@ -225,7 +218,7 @@ def import_(
     ] = None,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="Format, if several fit a file."),
+        typer.Option("--from", metavar="FORMAT", help="Format, if several fit a file."),
     ] = None,
     host: Annotated[
         str, typer.Option(metavar="HOST", help="Host that was measured, by its id in data/hosts.")
@@ -279,10 +272,7 @@ def compare(
     estimator: Annotated[
         Literal["median", "upper-median", "best"], typer.Option(help="Figure to compare.")
     ] = "median",
-    output: Annotated[
-        Literal["table", "markdown", "csv", "json"],
-        typer.Option("--format", help="Format of the output."),
-    ] = "table",
+    output: Format = "text",
     include_invalid: Annotated[
         bool, typer.Option("--include-invalid", help="Include figures that do not count.")
     ] = False,
@@ -327,7 +317,7 @@ def compare(
     else:
         raise UserError(
             "compare: expected two implementations, each [RUN/]IMPLEMENTATION, or --tables FILE "
-            "with the format markdown or csv"
+            "with the format text, csv or markdown"
         )
 
 
@@ -344,9 +334,6 @@ def _print_published(root: Path, file: Path, output: Literal["markdown", "csv"])
 
 @app.command()
 def export(
-    form: Annotated[
-        str | None, typer.Argument(metavar="FORM", help="Format of the other tool.")
-    ] = None,
     report: Annotated[
         str | None,
         typer.Argument(
@@ -354,6 +341,10 @@ def export(
             help="Report in content/perf, by id or folder.",
             autocompletion=report_names,
         ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="Format of the other tool."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -365,13 +356,13 @@ def export(
     """Writes a report in another tool's format, or lists the formats."""
     from tlsperf.publish.exchange import FORMS, exported
 
-    if form is None:
+    if report is None and form is None:
         for name, known in FORMS.items():
             print(f"{name:<15}{known.summary}")
-        return
-    if report is None:
-        raise UserError(f"export {form}: expected a report, the name of a folder in content/perf")
-    print(exported(find_root(), form, report_id(report), out), end="")
+    elif report is None or form is None:
+        raise UserError("export: expected REPORT and --format FORMAT; alone it lists the formats")
+    else:
+        print(exported(find_root(), form, report_id(report), out), end="")
 
 
 @app.command()

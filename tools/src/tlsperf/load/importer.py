@@ -161,7 +161,7 @@ def _format(path: Path, data: bytes, name: str | None) -> Format:
     if name is None:
         return detect(data, path.name, str(path))
     if name not in FOREIGN:
-        raise UserError(f"--format {name}: expected {alternatives(name, FOREIGN)}")
+        raise UserError(f"--from {name}: expected {alternatives(name, FOREIGN)}")
     return FOREIGN[name]
 
 

@@ -27,7 +27,7 @@ def terminal() -> Console:
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
-def print_as(form: Literal["table", "markdown", "csv", "json"], results: Results) -> None:
+def print_as(form: Literal["text", "csv", "json", "markdown"], results: Results) -> None:
     """Prints the figures of a report or run."""
     match form:
         case "json":
@@ -36,7 +36,7 @@ def print_as(form: Literal["table", "markdown", "csv", "json"], results: Results
             print(results_csv(results), end="")
         case "markdown":
             print(results_markdown(results), end="")
-        case "table":
+        case "text":
             print_results(results, terminal())
 
 

@@ -39,4 +39,4 @@ def detect(data: bytes, name: str, shown: str) -> Format:
         known = ", ".join(FOREIGN)
         raise UserError(f"{shown}: no line of a known format ({known})")
     names = ", ".join(format.name for format in found)
-    raise UserError(f"{shown}: could be {names}; choose one with --format")
+    raise UserError(f"{shown}: could be {names}; choose one with --from")

@@ -1,4 +1,4 @@
-"""A report in the formats of other tools: `tlsperf export FORM REPORT`.
+"""A report in the formats of other tools: `tlsperf export REPORT --format FORMAT`.
 
 `FORMS` lists them. To add a format, write a module with a function from a `Publication` to its
 files, and add a line here.
@@ -7,11 +7,10 @@ files, and add a line here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.exchange.benchfmt import benchfmt
 from tlsperf.publish.exchange.bmf import bmf
@@ -62,16 +61,14 @@ def exported(root: Path, form: str, report: str, out: Path | None) -> str:
     Raises UserError.
     """
     if form not in FORMS:
-        near = get_close_matches(form, FORMS, n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
-        raise UserError(f"export: no format {form!r}: {meant}expected one of {', '.join(FORMS)}")
+        raise UserError(f"--format {form}: expected {alternatives(form, FORMS)}")
     files = FORMS[form].files(read_publication(root, report))
     if not files:
         raise UserError(f"{report}: no value of it counts, so there is nothing to export")
     if out is None:
         if len(files) > 1:
             raise UserError(
-                f"export {form}: {report} makes {len(files)} files ({', '.join(files)}): "
+                f"--format {form}: {report} makes {len(files)} files ({', '.join(files)}): "
                 "name a folder for them with --out"
             )
         return next(iter(files.values()))
