@@ -82,7 +82,7 @@ more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of th
 
 .PHONY: tools
 tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
-	@echo "$(TLSPERF): $$($(TLSPERF) --version); completion: $(TLSPERF) --install-completion"
+	@echo "$(TLSPERF): $$($(TLSPERF) --version); completion: $(TLSPERF) completions bash|zsh|fish"
 
 .PHONY: render
 render: $(VENV)/.tools ## write tables, charts and front matter of every report: what git holds

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 
 import pytest
+import typer
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from tlsperf import cli
 from tlsperf.contract.errors import FormatError
+
+
+def commands_of_tlsperf() -> TyperGroup:
+    group = typer.main.get_command(cli.app)
+    assert isinstance(group, TyperGroup)
+    return group
 
 
 def test_an_error_is_one_message_and_exit_code_1(
@@ -28,12 +37,29 @@ def test_an_error_is_one_message_and_exit_code_1(
     )
 
 
-def test_the_help_has_a_whole_sentence_for_each_command() -> None:
+def test_the_help_lists_each_command_once_in_a_group_with_a_whole_sentence() -> None:
     shown = CliRunner().invoke(cli.app, ["--help"], env={"COLUMNS": "80"}).stdout
-    _, commands = shown.split("Commands:\n")
-    lines = commands.strip().splitlines()
-    assert len(lines) == len(cli.app.registered_commands)
-    assert all(line.endswith(".") and not line.endswith("...") for line in lines), commands
+    groups = re.findall(r"^([A-Z][a-z ]+):\n((?:  [a-z].*\n)+)", shown, re.MULTILINE)
+    assert [title for title, _ in groups] == [
+        "Make a report",
+        "Read figures",
+        "Keep the data",
+        "Other commands",
+    ]
+    lines = [line for _, commands in groups for line in commands.splitlines()]
+    assert sorted(line.split()[0] for line in lines) == sorted(commands_of_tlsperf().commands)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines), lines
+
+
+def test_the_help_of_each_command_ends_with_one_line_that_it_accepts() -> None:
+    for name, command in commands_of_tlsperf().commands.items():
+        shown = CliRunner().invoke(cli.app, [name, "--help"], env={"COLUMNS": "80"}).stdout
+        [example] = re.findall(r"^  Example: (.*)$", shown, re.MULTILINE)
+        assert shown.endswith(f"{example}\n"), shown
+        program, called, *arguments = shlex.split(example)
+        assert (program, called) == ("tlsperf", name)
+        with command.make_context(name, arguments) as context:
+            assert not context.args
 
 
 def test_help_names_arguments_in_words_of_the_project() -> None:

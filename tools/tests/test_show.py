@@ -190,9 +190,30 @@ def test_the_shell_completes_existing_names(
     assert completion.runs_and_reports(BOTH) == [BOTH]
     assert completion.implementations("boringssl-2") == ["boringssl-29cd934"]
     assert completion.implementations(f"{OLD}/o") == [f"{OLD}/openssl-3.5.5"]
-    request = {"_TLSPERF_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
-    request["COMP_WORDS"] = f"tlsperf show {OLD[:9]}"
-    done = CliRunner().invoke(app, [], env=request, prog_name="tlsperf")
-    assert OLD in done.output.split()
     monkeypatch.chdir(tmp_path)
     assert completion.run_names("") == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "request_of"),
+    [
+        ("bash", {"COMP_CWORD": "2", "COMP_WORDS": f"tlsperf show {OLD[:9]}"}),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": f"tlsperf show {OLD[:9]}"}),
+        (
+            "fish",
+            {
+                "_TYPER_COMPLETE_ARGS": f"tlsperf show {OLD[:9]}",
+                "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+            },
+        ),
+    ],
+)
+def test_the_script_of_a_shell_asks_for_names_as_the_command_answers(
+    shell: str, request_of: dict[str, str]
+) -> None:
+    script = output("completions", shell)
+    assert f"_TLSPERF_COMPLETE=complete_{shell}" in script
+    assert all(name in script for name in request_of)
+    environment = {"_TLSPERF_COMPLETE": f"complete_{shell}", **request_of}
+    done = CliRunner().invoke(app, [], env=environment, prog_name="tlsperf")
+    assert OLD in done.output

@@ -11,20 +11,48 @@ import math
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
+from typer._click import Context, HelpFormatter
+from typer._completion_classes import completion_init
+from typer._completion_shared import get_completion_script
+from typer.core import TyperCommand, TyperGroup
 
 from tlsperf.contract.errors import UserError
 from tlsperf.load.completion import implementations, report_names, run_names, runs_and_reports
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 
+_MAKE: Final = "Make a report"
+_READ: Final = "Read figures"
+_KEEP: Final = "Keep the data"
+_OTHER: Final = "Other commands"
+
+
+class _Grouped(TyperGroup):
+    """Its help lists the commands by what they are for."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        widest = max(map(len, self.commands))
+        groups: dict[str, list[tuple[str, str]]] = {_MAKE: [], _READ: [], _KEEP: [], _OTHER: []}
+        for name, command in self.commands.items():
+            group = command.rich_help_panel if isinstance(command, TyperCommand) else None
+            summary = command.get_short_help_str(formatter.width - widest - 6)
+            groups[group or _OTHER].append((f"{name:<{widest}}", summary))
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
 app = typer.Typer(
+    cls=_Grouped,
     help="Makes reports from the raw output of TLS benchmarks.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    add_completion=False,  # `completions` prints the script, as that of tlsbench does
 )
+completion_init()
 
 
 Format = Annotated[
@@ -64,7 +92,10 @@ def options(
     """Makes reports from the raw output of TLS benchmarks."""
 
 
-@app.command()
+@app.command(
+    rich_help_panel=_MAKE,
+    epilog="Example: tlsperf new 2026-11-26-quick --title 'Two libraries on Zen 4'",
+)
 def new(
     run: Annotated[
         list[str],
@@ -95,7 +126,7 @@ def new(
     print(f"wrote {page}\nnext: write its prose, then tlsperf render {page.parent.name}")
 
 
-@app.command()
+@app.command(rich_help_panel=_MAKE, epilog="Example: tlsperf render 2026-11-26-quick")
 def render(
     reports: Annotated[
         list[str] | None,
@@ -127,16 +158,16 @@ def render(
     raise typer.Exit(render_reports(find_root(), names, check=check, verbose=verbose))
 
 
-@app.command()
+@app.command(rich_help_panel=_MAKE, epilog="Example: tlsperf build")
 def build() -> None:
-    """Makes what git does not hold: downloads, pages over all reports."""
+    """Makes what git does not hold: downloads and overviews."""
     from tlsperf.publish.build import build as build_site
 
     gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
     build_site(find_root())
 
 
-@app.command()
+@app.command(rich_help_panel=_KEEP, epilog="Example: tlsperf remove 2026-11-26-quick")
 def remove(
     report: Annotated[
         str,
@@ -154,7 +185,9 @@ def remove(
         print(line)
 
 
-@app.command()
+@app.command(
+    rich_help_panel=_READ, epilog="Example: tlsperf show 2026-11-26-quick --format markdown"
+)
 def show(
     name: Annotated[
         str,
@@ -173,7 +206,7 @@ def show(
     print_as(output, results_to_show(find_root(), name))
 
 
-@app.command()
+@app.command(rich_help_panel=_READ, epilog="Example: tlsperf summary origin/main")
 def summary(
     since: Annotated[
         str, typer.Argument(metavar="COMMIT", help="Commit to compare with, such as origin/main.")
@@ -185,7 +218,10 @@ def summary(
     print(summary_since(find_root(), since), end="")
 
 
-@app.command()
+@app.command(
+    rich_help_panel=_MAKE,
+    epilog="Example: tlsperf draft quick.tar.gz --suite bench/suites/quick.toml",
+)
 def draft(
     archive: Annotated[
         Path,
@@ -201,7 +237,9 @@ def draft(
     print(f"wrote {draft_report(find_root(), archive, suite)}")
 
 
-@app.command("import")
+@app.command(
+    "import", rich_help_panel=_KEEP, epilog="Example: tlsperf import 2026-11-26-quick.tar.gz"
+)
 def import_(
     files: Annotated[
         list[Path],
@@ -241,7 +279,9 @@ def import_(
     print(import_report(files, implementation, folder, format_name, host))
 
 
-@app.command()
+@app.command(
+    rich_help_panel=_READ, epilog="Example: tlsperf compare openssl-3.6.3 rustls-0.23.46-aws-lc-rs"
+)
 def compare(
     left: Annotated[
         str | None,
@@ -288,7 +328,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compares two implementations: medians, ratios to LEFT, verdicts.
+    """Compares two implementations: ratios to LEFT, and verdicts.
 
     The exit code is 1 if RIGHT is slower in a printed row, and 2 if the two could not be compared.
     """
@@ -332,7 +372,7 @@ def _print_published(root: Path, file: Path, output: Literal["markdown", "csv"])
     print(tables_text(definition, run, output), end="")
 
 
-@app.command()
+@app.command(rich_help_panel=_READ, epilog="Example: tlsperf export 2026-11-26-quick --format bmf")
 def export(
     report: Annotated[
         str | None,
@@ -353,7 +393,10 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Writes a report in another tool's format, or lists the formats."""
+    """Writes a report in the format of another tool.
+
+    Without REPORT it lists the formats.
+    """
     from tlsperf.publish.exchange import FORMS, exported
 
     if report is None and form is None:
@@ -365,7 +408,7 @@ def export(
         print(exported(find_root(), form, report_id(report), out), end="")
 
 
-@app.command()
+@app.command(rich_help_panel=_KEEP, epilog="Example: tlsperf validate")
 def validate(
     changed: Annotated[
         bool, typer.Option("--changed", help="Only the runs that data/checked.json has not.")
@@ -387,7 +430,7 @@ def validate(
     print(f"{root / 'data'}: valid, {counted(runs, 'run')} checked")
 
 
-@app.command()
+@app.command(rich_help_panel=_READ, epilog="Example: tlsperf noise 2026-11-26-quick")
 def noise(
     run: Annotated[
         str,
@@ -400,6 +443,24 @@ def noise(
     from tlsperf.analysis.noise import measure_noise
 
     print(measure_noise(find_root() / "data" / "runs" / run_id(run)))
+
+
+@app.command(epilog="Example: tlsperf completions zsh")
+def completions(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish"],
+        typer.Argument(
+            metavar="SHELL",
+            help="Shell. To install the script for bash: `tlsperf completions bash > "
+            "~/.local/share/bash-completion/completions/tlsperf`.",
+        ),
+    ],
+) -> None:
+    """Prints a script that completes commands in a shell."""
+    script = get_completion_script(
+        prog_name="tlsperf", complete_var="_TLSPERF_COMPLETE", shell=shell
+    )
+    print(script)
 
 
 def main() -> None:
