@@ -75,7 +75,7 @@ def test_a_second_build_writes_nothing_and_is_quick(
     started = time.process_time()
     build(site)
     assert time.process_time() - started < 1
-    assert capsys.readouterr() == ("", "2 reports, 2 of them up to date\n")
+    assert capsys.readouterr() == ("2 reports, 2 of them up to date\n", "")
     assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
 
 
@@ -147,7 +147,7 @@ def test_only_the_downloads_of_a_report_that_changed_are_made_again(
     printed = capsys.readouterr()
     assert f"{REPORT}: downloads" in printed.out
     assert OTHER not in printed.out
-    assert printed.err == "2 reports, 1 of them up to date\n"
+    assert printed.out.endswith("2 reports, 1 of them up to date\n")
 
 
 def test_a_mistake_in_one_report_does_not_keep_another_from_being_built(
@@ -167,7 +167,8 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_built(
     capsys.readouterr()
     with pytest.raises(UserError, match=said):
         build(site)
-    assert capsys.readouterr().out == "", "what is in order was made before"
+    again = capsys.readouterr().out
+    assert again == "1 report, 1 of them up to date\n", "what is in order was made before"
     wrong.write_text(right, encoding="utf-8")
     build(site)
     assert OTHER in (site / "data" / "index.csv").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import tlsperf
 from project import NEW, OPENSSL, SMALL, files, write_small
 from reports import reports
 from tlsperf.contract.errors import UserError
@@ -53,7 +54,7 @@ def test_a_second_rendering_writes_nothing_and_is_quick(
     started = time.process_time()
     assert render_reports(site, check=False) == 0
     assert time.process_time() - started < 1
-    assert capsys.readouterr() == (f"{RUN}: unchanged\n", "1 report, 0 files written\n")
+    assert capsys.readouterr() == (f"{RUN}: unchanged\n1 report, 0 files written\n", "")
     assert {p: p.stat().st_mtime_ns for p in (site / "content").rglob("*")} == before
 
 
@@ -73,8 +74,8 @@ def test_only_the_named_report_is_rendered_and_its_files_are_listed_on_request(
         f"  wrote content/perf/{other.name}/transfer.svg",
         f"{other.name}: 1 file written",
         "  wrote data/reports.json",
+        "1 report, 2 files written",
     ]
-    assert printed.err == "1 report, 2 files written\n"
     assert not (folder / "transfer.svg").exists()
 
 
@@ -91,7 +92,7 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_written(
         render_reports(site, check=False)
     printed = capsys.readouterr()
     assert printed.out.startswith(f"{good.name}: ")
-    assert printed.err.startswith("1 report, ")
+    assert "\n1 report, " in printed.out
     assert (good / "page.json").exists()
     assert "[extra.generated]" in (good / "index.md").read_text(encoding="utf-8")
     after = files(site)
@@ -115,10 +116,20 @@ def test_check_fails_on_any_changed_file_and_writes_nothing(
     before = files(site)
     capsys.readouterr()
     assert render_reports(site, check=True) == 1
-    found = capsys.readouterr().out
+    found = capsys.readouterr().err
     for name in ("page.json", "transfer.svg", "index.md", "preview.png"):
         assert f"{FOLDER}/{name}: differs" in found
     assert files(site) == before
+
+
+def test_quiet_commands_print_only_what_is_wrong(site: Path) -> None:
+    for command in ("build", "render", "validate", f"new {RUN} --slug other"):
+        assert tlsperf(site, *command.split(), "--quiet")[:3] == (0, "", "")
+    assert tlsperf(site, "remove", f"{RUN[:10]}-other", "-q")[:3] == (0, "", "")
+    (site / FOLDER / "transfer.svg").unlink()
+    code, out, errors, _ = tlsperf(site, "render", "--check", "-q")
+    assert (code, out) == (1, "")
+    assert f"{FOLDER}/transfer.svg: differs" in errors
 
 
 def test_manual_changes_of_generated_files_are_replaced(site: Path) -> None:

@@ -6,7 +6,9 @@ scipy.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import math
 import sys
 from datetime import datetime
@@ -58,6 +60,18 @@ completion_init()
 Format = Annotated[
     Literal["text", "csv", "json", "markdown"],
     typer.Option("--format", help="Format of the output."),
+]
+
+
+def _silence(context: typer.Context, wanted: bool) -> None:
+    """Discards what the command prints of its progress; warnings and errors are on stderr."""
+    if wanted:
+        context.with_resource(contextlib.redirect_stdout(io.StringIO()))
+
+
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", callback=_silence, help="Print only warnings and errors."),
 ]
 
 
@@ -117,6 +131,7 @@ def new(
             help="Date, such as 2026-11-21; by default that of the runs.",
         ),
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Makes the folder of a report on runs, with prose to complete."""
     from tlsperf.publish.scaffold import new_report
@@ -146,6 +161,7 @@ def render(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List the files that are written.")
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Writes the pages of reports from their data: what git holds."""
     from tlsperf.publish.render import check_changed, render_reports
@@ -159,7 +175,7 @@ def render(
 
 
 @app.command(rich_help_panel=_MAKE, epilog="Example: tlsperf build")
-def build() -> None:
+def build(quiet: Quiet = False) -> None:
     """Makes what git does not hold: downloads and overviews."""
     from tlsperf.publish.build import build as build_site
 
@@ -177,6 +193,7 @@ def remove(
             autocompletion=report_names,
         ),
     ],
+    quiet: Quiet = False,
 ) -> None:
     """Removes a report, with the runs that nothing else uses."""
     from tlsperf.publish.remove import remove_report
@@ -230,6 +247,7 @@ def draft(
     suite: Annotated[
         Path, typer.Option(metavar="FILE", help="Suite in bench/suites that was measured.")
     ],
+    quiet: Quiet = False,
 ) -> None:
     """Imports the run of a bench host and drafts its report."""
     from tlsperf.publish.draft import draft_report
@@ -261,6 +279,7 @@ def import_(
     host: Annotated[
         str, typer.Option(metavar="HOST", help="Host that was measured, by its id in data/hosts.")
     ] = "unknown",
+    quiet: Quiet = False,
 ) -> None:
     """Makes or extends a run from raw files, or unpacks archives."""
     from tlsperf.load.archive import SUFFIX
@@ -413,6 +432,7 @@ def validate(
     changed: Annotated[
         bool, typer.Option("--changed", help="Only the runs that data/checked.json has not.")
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Checks everything in data/ and prints what is wrong.
 

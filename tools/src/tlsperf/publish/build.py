@@ -8,7 +8,6 @@ ignores these files; `build/built.json` has digests, so that only what changed i
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -115,7 +114,7 @@ def build(root: Path) -> None:
         found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
     state.record(found, all_of_them=True)
     done = f"{counted(len(built), 'report')}, {len(built) - len(old) + len(problems)} of them"
-    print(f"{done} up to date", file=sys.stderr)
+    print(f"{done} up to date")
     if problems:
         raise UserError("\n".join(problems))
 

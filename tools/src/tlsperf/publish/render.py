@@ -81,7 +81,7 @@ def render_reports(
         print(f"{page.report.id}: {_counted(changed)}", flush=True)
         rendered += 1
     written += _written(root, _of_site(root, pages, runs), verbose=verbose)
-    print(f"{counted(rendered, 'report')}, {counted(written, 'file')} written", file=sys.stderr)
+    print(f"{counted(rendered, 'report')}, {counted(written, 'file')} written")
     problems += other_claims(root, pages, [page.report.id for page in chosen])
     if problems:
         raise UserError("\n".join(problems))
@@ -99,7 +99,7 @@ def check_changed(root: Path) -> int:
     """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
     pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     names = changed(root, pages, runs)
-    print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
+    print(f"{counted(len(names), 'report')} of {len(pages)} changed")
     chosen = [page for page in pages if page.report.id in names]
     refuse(page_problems(chosen, pages, runs, root))
     return _checked(root, chosen, pages, runs, None)
@@ -221,7 +221,7 @@ def _checked(
     outputs |= _of_site(root, pages, runs)
     found = [path.relative_to(root) for path, data in outputs.items() if differs(path, data)]
     for path in found:
-        print(f"{path}: differs from what its data give; run `tlsperf render`")
+        print(f"{path}: differs from what its data give; run `tlsperf render`", file=sys.stderr)
     problems += other_claims(root, pages, about)
     if problems:
         raise UserError("\n".join(problems))
