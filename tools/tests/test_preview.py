@@ -13,7 +13,6 @@ from PIL import Image, ImageColor
 
 from project import EXAMPLE
 from reports import reports
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.report import preview
@@ -127,10 +126,29 @@ def test_a_report_without_a_headline_has_no_picture() -> None:
     assert report_preview(results().model_copy(update={"headlines": []}), SITE) is None
 
 
-def test_a_character_that_is_not_in_the_typeface_is_named() -> None:
-    for title, character in (("rustls → OpenSSL", "→"), ("Ω", "Ω"), ("a ½", "½")):
-        with pytest.raises(UserError, match=rf"public-sans.woff2 has no '{character}' \(U\+"):
-            report_preview(results().model_copy(update={"title": title}), SITE)
+@pytest.mark.parametrize("letters", ["ÜÄß", "čřž", "ệ", "łŁ", "Ωλ", "Жя", "→≠½"])
+def test_letters_that_the_sites_typeface_lacks_are_drawn_each_as_itself(letters: str) -> None:
+    """As what no typeface has is a box, the pictures of two such letters would be the same."""
+
+    def drawn(title: str) -> bytes:
+        made = report_preview(results().model_copy(update={"title": title}), SITE)
+        assert made is not None
+        return made.png
+
+    titles = ["", "漢", *letters]
+    assert len({drawn(f"rustls {letter}") for letter in titles}) == len(titles)
+    assert drawn("漢") == drawn("字"), "a box"
+    assert drawn("č") == drawn("c\u030c")
+
+
+def test_a_text_of_two_typefaces_is_cut_and_aligned_by_its_width(written: list[str]) -> None:
+    report = results()
+    bars = [bar.model_copy(update={"label": "č" * 99}) for bar in report.headlines[0].bars]
+    headline = report.headlines[0].model_copy(update={"bars": bars})
+    assert report_preview(report.model_copy(update={"headlines": [headline]}), "Ďábel") is not None
+    assert written.count("Ďábel") == 1
+    [cut] = {text for text in written if text.startswith("čč")}
+    assert cut.endswith("č…")
 
 
 @pytest.mark.parametrize(("times", "whole"), [(5, True), (12, False)])

@@ -1,22 +1,23 @@
 """The picture for link previews of a report, as a PNG: its title and its first headline.
 
-The bytes are the same on every machine: the typeface is the site's own file, laid out without
-libraries of the host. The palette has only the colours that the picture uses. The compressor is
-part of its package (zlib's output would depend on the zlib of the host, and zlib-ng's on the
-processor).
+The bytes are the same on every machine: the typeface is the site's own file, letters that it lacks
+are those of DejaVu Sans, and both are laid out without libraries of the host. The palette has only
+the colours that the picture uses. The compressor is part of its package (zlib's output would depend
+on the zlib of the host, and zlib-ng's on the processor).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 import oxipng
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.questions import Scoreboard
 from tlsperf.contract.results import Bar, Headline, Results
@@ -48,6 +49,7 @@ _SHADES: Final = 16
 """Number of steps between the background and a text colour, for smooth edges."""
 
 _TYPEFACE: Final = Path(__file__).parents[4] / "static" / "fonts" / "public-sans.woff2"
+_OTHER_LETTERS: Final = Path(__file__).with_name("typefaces")
 _TITLE_SIZES: Final = (52, 48, 44, 40)
 _ABOUT_SIZES: Final = (30, 27, 24, 21)
 _NORMAL: Final = 400
@@ -127,7 +129,7 @@ def site_preview(title: str, description: str) -> bytes:
     """The picture for all pages that are not reports."""
     canvas = _Canvas()
     canvas.text((MARGIN, 250), title, 80, _BOLD)
-    for number, line in enumerate(_wrapped(description, _font(40, _NORMAL), 3)):
+    for number, line in enumerate(_wrapped(description, 40, _NORMAL, 3)):
         canvas.text((MARGIN, 336 + 58 * number), line, 40, colour=_SOFT)
     canvas.icon(MARGIN, FOOT, 72)
     return canvas.png()
@@ -146,7 +148,7 @@ def scoreboard_preview(score: Scoreboard, site: str) -> bytes:
     step = min(53, 322 // len(rows))
     width = (WIDTH - MARGIN - first) / len(score.board.columns)
     for number, column in enumerate(score.board.columns):
-        for line, words in enumerate(_wrapped(column, _font(16, _BOLD), 3, width - 8)):
+        for line, words in enumerate(_wrapped(column, 16, _BOLD, 3, width - 8)):
             canvas.text((first + number * width, 160 + 19 * line), words, 16, _BOLD)
     for place, row in enumerate(rows):
         y = top + place * step
@@ -185,9 +187,10 @@ class _Canvas:
         width: float = INNER,
     ) -> None:
         """One line whose baseline starts at `at`, cut to `width`."""
-        font = _font(size, weight)
-        _check_glyphs(text, font)
-        self._draw.text(at, _cut(text, font, width), colour, font, anchor="ls")
+        x, y = at
+        for part, font in _parts(_cut(text, size, weight, width), size, weight):
+            self._draw.text((x, y), part, colour, font, anchor="ls")
+            x += font.getlength(part)
 
     def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         self._draw.rectangle((x, y, x + max(width, 2) - 1, y + height - 1), colour)
@@ -203,7 +206,7 @@ class _Canvas:
 
     def signed(self, site: str) -> None:
         """Draws the site's name and icon at the lower right."""
-        left = WIDTH - MARGIN - _font(30, _BOLD).getlength(site)
+        left = WIDTH - MARGIN - _width(site, 30, _BOLD)
         self.text((left, FOOT), site, 30, _BOLD)
         self.icon(left - 44, FOOT + 4, 32)
 
@@ -215,9 +218,8 @@ class _Canvas:
         while (widest := self._widest(bars, size)) > MOST_LABEL and size > LEAST_SIZE:
             size -= 1
         widest = min(widest, MOST_LABEL)
-        value = _font(size, _BOLD)
         left = MARGIN + 20 + widest
-        longest = WIDTH - MARGIN - 14 - max(value.getlength(bar.text) for bar in bars) - left
+        longest = WIDTH - MARGIN - 14 - max(_width(bar.text, size, _BOLD) for bar in bars) - left
         for number, (bar, colour) in enumerate(zip(bars, colours, strict=True)):
             y = round(top + step * number)
             line = y + round(step / 2 + size * 0.36)
@@ -229,7 +231,7 @@ class _Canvas:
 
     @staticmethod
     def _widest(bars: Sequence[Bar], size: int) -> float:
-        return max(_font(size, _NORMAL).getlength(bar.label) for bar in bars)
+        return max(_width(bar.label, size, _NORMAL) for bar in bars)
 
     def png(self) -> bytes:
         palette = _palette(self._bar_colours)
@@ -271,22 +273,33 @@ def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
     return font
 
 
-def _check_glyphs(text: str, font: ImageFont.FreeTypeFont) -> None:
-    """Raises UserError for a character that the typeface lacks: it would not be drawn."""
-    for character in dict.fromkeys(text):
-        if not character.isspace() and not font.getmask(character).getbbox():
-            raise UserError(
-                f"{text!r}: {_TYPEFACE.name} has no {character!r} (U+{ord(character):04X}), so the "
-                "report's picture cannot show it; write it with a character that is in "
-                "static/style.css, or cut the typeface again as is described there"
-            )
+@cache
+def _font_of_others(size: int, weight: int) -> ImageFont.FreeTypeFont:
+    file = _OTHER_LETTERS / f"dejavu-sans-{weight}.woff2"
+    return ImageFont.truetype(file, size, layout_engine=ImageFont.Layout.BASIC)
 
 
-def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
+@cache
+def _in_typeface(character: str) -> bool:
+    """Whether the site's typeface has a character. It draws nothing where it has none."""
+    return character.isspace() or _font(20, _NORMAL).getmask(character).getbbox() is not None
+
+
+def _parts(text: str, size: int, weight: int) -> Iterator[tuple[str, ImageFont.FreeTypeFont]]:
+    """The parts of a text, each with the font that draws it. What no typeface has is a box."""
+    for has, characters in groupby(normalize("NFC", text), _in_typeface):
+        yield "".join(characters), (_font if has else _font_of_others)(size, weight)
+
+
+def _width(text: str, size: int, weight: int) -> float:
+    return sum(font.getlength(part) for part, font in _parts(text, size, weight))
+
+
+def _cut(text: str, size: int, weight: int, width: float) -> str:
     """The text, or as much of it as fits with an ellipsis."""
-    if font.getlength(text) <= width:
+    if _width(text, size, weight) <= width:
         return text
-    while text and font.getlength(f"{text}…") > width:
+    while text and _width(f"{text}…", size, weight) > width:
         text = text[:-1]
     return f"{text.rstrip()}…"
 
@@ -296,24 +309,18 @@ def _largest(
 ) -> tuple[int, list[str]]:
     """The largest size in which a text fits into `most` lines, and those; or else the smallest."""
     for size in sizes:
-        font = _font(size, weight)
-        lines = _wrapped(text, font, most)
-        if font.getlength(lines[-1]) <= INNER:
+        lines = _wrapped(text, size, weight, most)
+        if _width(lines[-1], size, weight) <= INNER:
             break
     return size, lines
 
 
-def _wrapped(
-    text: str,
-    font: ImageFont.FreeTypeFont,
-    most: int,
-    width: float = INNER,
-) -> list[str]:
+def _wrapped(text: str, size: int, weight: int, most: int, width: float = INNER) -> list[str]:
     """The text in at most `most` lines; the last one may be too long and is cut when drawn."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
-        if not lines[-1] or font.getlength(longer) <= width or len(lines) == most:
+        if not lines[-1] or _width(longer, size, weight) <= width or len(lines) == most:
             lines[-1] = longer
         else:
             lines.append(word)
