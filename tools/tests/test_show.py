@@ -93,6 +93,21 @@ def test_each_figure_is_shown_with_its_interval_and_its_ratio_or_reason(
     assert text.lower().count("warning: ") == len(results.warnings) > 0
 
 
+@pytest.mark.parametrize("width", [70, 80])
+def test_a_narrow_terminal_breaks_no_figure_and_no_name_of_a_row(
+    width: int, results: Results
+) -> None:
+    written = io.StringIO()
+    print_results(results, Console(file=written, width=width))
+    lines = [line.rstrip() for line in written.getvalue().splitlines()]
+    assert max(map(len, lines)) <= width
+    for row in (row for table in results.tables if not table.by_phase for row in table.rows):
+        assert row.name in lines
+        for cell in row.cells:
+            figure = re.compile(rf"  +{re.escape(cell.text)}  {re.escape(cell.interval or '')}")
+            assert any(figure.search(line) for line in lines), cell.text
+
+
 def test_markdown_shows_text_of_a_run_as_it_is(results: Results) -> None:
     hostile = results.model_copy(update={"title": "a|b\n<script> {{ nope() }} #1"})
     first = results_markdown(hostile).splitlines()[0]

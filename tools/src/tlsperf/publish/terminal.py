@@ -6,19 +6,25 @@ Tables are in colour unless NO_COLOR is set or the output is not a terminal.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from tlsperf.contract.results import Cell, Results
 from tlsperf.publish.exports import results_csv, results_json
-from tlsperf.publish.lines import ShownTable, heading, results_markdown, shown_tables, warned
+from tlsperf.publish.lines import Line, ShownTable, heading, results_markdown, shown_tables, warned
 
 _STYLES: Final = {"faster": "green", "slower": "red", "no difference shown": "dim"}
 _WIDE: Final = 10_000
 """Width in columns if the output is not a terminal, so that lines are not broken."""
+_INDENT: Final = 2
+_GAP: Final = 2
+_LEAST_LABEL: Final = 20
+"""Least width of the labels in columns, also on a narrow terminal."""
 
 
 def terminal() -> Console:
@@ -50,7 +56,7 @@ def print_results(results: Results, console: Console) -> None:
         console.print()
         console.print(Text(f"{table.title}, {table.unit}", style="bold"), end="")
         console.print(Text(f"  ({table.better} is better)", style="dim"))
-        console.print(_table(shown))
+        _print_rows(shown, console)
         console.print(Text(shown.caption, style="dim"))
     warnings = warned(results)
     if warnings:
@@ -59,22 +65,44 @@ def print_results(results: Results, console: Console) -> None:
         console.print(Text(f"warning: {message}", style="yellow"))
 
 
-def _table(shown: ShownTable) -> Table:
-    laid_out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+def _print_rows(shown: ShownTable, console: Console) -> None:
+    """Prints the name of each row on a line of its own, and its figures in columns below it."""
     against = f"against {shown.baseline}" if shown.baseline else ""
-    for name in ["", *shown.heads, against]:
-        justify: Literal["left", "right"] = "right" if name == shown.heads[0] else "left"
-        laid_out.add_column(Text(name), justify=justify, overflow="fold")
+    heads = [Text(name, style="dim") for name in ("", *shown.heads, against)]
+    figures = [_cells(line, has_interval=shown.has_intervals) for line in shown.lines]
+    widths = _widths([heads, *figures], console.width)
+    _print_line(heads, widths, console)
     before = None
-    for line in shown.lines:
+    for line, cells in zip(shown.lines, figures, strict=True):
         if line.row != before:
-            laid_out.add_row(Text(line.row, style="bold"))
+            console.print(Text(line.row, style="bold"))
         before = line.row
-        texts = [Text(f"  {line.label}"), _figure(line.cell)]
-        if shown.has_intervals:
-            texts.append(Text(line.cell.interval or "", style="dim"))
-        laid_out.add_row(*texts, Text(line.remark, style=_style(line.cell)))
-    return laid_out
+        _print_line(cells, widths, console)
+
+
+def _cells(line: Line, *, has_interval: bool) -> list[Text]:
+    """The label, the figure, its interval if the table has any, and the remark."""
+    interval = [Text(line.cell.interval or "", style="dim")] if has_interval else []
+    remark = Text(line.remark, style=_style(line.cell))
+    return [Text(line.label), _figure(line.cell), *interval, remark]
+
+
+def _widths(lines: Sequence[Sequence[Text]], room: int) -> list[int | None]:
+    """The widths of the columns. Where the room is small, labels are folded; remarks have the rest."""
+    label, *figures, remark = (
+        max(text.cell_len for text in column) for column in zip(*lines, strict=True)
+    )
+    room -= _INDENT + sum(figures) + _GAP * (len(figures) + 2)
+    return [_INDENT + min(label, max(_LEAST_LABEL, room - remark)), *figures, None]
+
+
+def _print_line(cells: Sequence[Text], widths: Sequence[int | None], console: Console) -> None:
+    laid_out = Table.grid(padding=(0, _GAP, 0, 0))
+    for number, width in enumerate(widths):
+        justify: Literal["left", "right"] = "right" if number == 1 else "left"
+        laid_out.add_column(width=width, justify=justify, overflow="fold")
+    laid_out.add_row(Padding(cells[0], (0, 0, 0, _INDENT)), *cells[1:])
+    console.print(laid_out)
 
 
 def _figure(cell: Cell) -> Text:
