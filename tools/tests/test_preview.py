@@ -126,29 +126,36 @@ def test_a_report_without_a_headline_has_no_picture() -> None:
     assert report_preview(results().model_copy(update={"headlines": []}), SITE) is None
 
 
-@pytest.mark.parametrize("letters", ["ÜÄß", "čřž", "ệ", "łŁ", "Ωλ", "Жя", "→≠½"])
-def test_letters_that_the_sites_typeface_lacks_are_drawn_each_as_itself(letters: str) -> None:
+def drawn(title: str, site: str = SITE) -> bytes:
+    made = report_preview(results().model_copy(update={"title": title}), site)
+    assert made is not None
+    return made.png
+
+
+def right_of(png: bytes, top: int, bottom: int) -> int:
+    """How far to the right anything is drawn between two heights."""
+    dark = np.asarray(Image.open(io.BytesIO(png)).convert("L"))[top:bottom] < 128
+    return int(np.flatnonzero(dark.max(axis=0)).max())
+
+
+def test_letters_that_the_sites_typeface_lacks_are_drawn_each_as_itself() -> None:
     """As what no typeface has is a box, the pictures of two such letters would be the same."""
-
-    def drawn(title: str) -> bytes:
-        made = report_preview(results().model_copy(update={"title": title}), SITE)
-        assert made is not None
-        return made.png
-
-    titles = ["", "漢", *letters]
+    titles = ["", "漢", *"ÜßčřệŁΩЖ→≠½"]
     assert len({drawn(f"rustls {letter}") for letter in titles}) == len(titles)
     assert drawn("漢") == drawn("字"), "a box"
     assert drawn("č") == drawn("c\u030c")
 
 
-def test_a_text_of_two_typefaces_is_cut_and_aligned_by_its_width(written: list[str]) -> None:
-    report = results()
-    bars = [bar.model_copy(update={"label": "č" * 99}) for bar in report.headlines[0].bars]
-    headline = report.headlines[0].model_copy(update={"bars": bars})
-    assert report_preview(report.model_copy(update={"headlines": [headline]}), "Ďábel") is not None
-    assert written.count("Ďábel") == 1
-    [cut] = {text for text in written if text.startswith("čč")}
-    assert cut.endswith("č…")
+def test_text_of_two_typefaces_follows_on_and_ends_where_it_should(written: list[str]) -> None:
+    title = (0, 105)
+    ends = [right_of(drawn(text), *title) for text in ("rustls", "rustls č", "rustls č rustls")]
+    assert ends == sorted(set(ends))
+    signature = (HEIGHT - 80, HEIGHT)
+    margin = WIDTH - preview.MARGIN
+    for site in (SITE, "Žluťoučký kůň řešil ďábla"):
+        assert right_of(drawn("a", site), *signature) == pytest.approx(margin, abs=5)
+    drawn("č" * 200)
+    assert any(text.endswith("č…") for text in written)
 
 
 @pytest.mark.parametrize(("times", "whole"), [(5, True), (12, False)])
