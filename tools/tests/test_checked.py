@@ -36,7 +36,7 @@ def page(root: Path, report: str) -> Path:
 def looked_at(root: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, int]:
     """The exit code of the check, and how many reports it rendered."""
     code = check_changed(root)
-    return code, int(capsys.readouterr().err.split()[0])
+    return code, int(capsys.readouterr().out.split()[0])
 
 
 def test_what_is_recorded_is_not_looked_at_again(
@@ -65,7 +65,7 @@ def test_a_generated_file_that_was_edited_is_found(
     path = root / name
     path.write_text(path.read_text("utf-8").replace("2", "3", 1), encoding="utf-8")
     assert check_changed(root) == 1
-    assert name in capsys.readouterr().out
+    assert name in capsys.readouterr().err
 
 
 def test_a_report_is_looked_at_when_one_that_it_names_changes(
