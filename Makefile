@@ -21,8 +21,10 @@ MUTANTS ?=
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
 
 .PHONY: help help-all
-help help-all:
-	@awk -F ':.*## ' '/^##@ Parts/ && "$@" == "help" \
+help-all: ALL := yes
+help-all: help
+help:
+	@awk -F ':.*## ' '/^##@ Parts/ && !"$(ALL)" \
 	    { print "\nmake help-all lists parts of the checks, and what workflows and bench hosts run too"; exit } \
 	  /^##@ / { print (groups++ ? "\n" : "") substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,7 +62,7 @@ built: $(VENV)/.tools # downloads and pages over all reports, beside what git ho
 
 .PHONY: tools
 tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
-	@version=$$($(TLSPERF) --version); echo "$(TLSPERF): $$version; completion: $(TLSPERF) completions bash"
+	@version=$$($(TLSPERF) --version); echo "$(TLSPERF): $$version; completion: $(TLSPERF) completions bash|zsh|fish"
 
 # Of the whole workspace: by itself, it would be built a second time with other features of its packages.
 .PHONY: tlsbench
