@@ -14,6 +14,9 @@ RELEASE := bench/target/release
 PYTEST := ../$(PYTHON) -m pytest --numprocesses 2
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
 
+# npm installs a Zola if the host has none.
+ZOLA := $(if $(shell command -v zola 2>/dev/null),,node_modules/.installed)
+
 SUITE ?= quick
 SUITES := $(sort $(patsubst bench/suites/%.toml,%,$(wildcard bench/suites/[a-z]*.toml)))
 PORT ?= 1111
@@ -32,28 +35,27 @@ help:
 ##@ Measure, read and publish
 
 .PHONY: report
-report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools ## measure this host and make its report a page in public/ (SUITE=standard to publish it)
+report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA) ## measure this host and make its report a page in public/ (SUITE=standard to publish it)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
 	$(TLSPERF) new $(RUN)
 	$(TLSPERF) render $(RUN)
-	$(MAKE) --no-print-directory site
-	@$(TLSPERF) show $(RUN)
-	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
+	$(SITE) build
+	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it, with its downloads)"
 
 # A mistake in its name or its text is told before libraries are built for minutes.
 .PHONY: suite
 suite: bench/suites/$(SUITE).toml tlsbench
 	@$(RELEASE)/tlsbench list --suite $(SUITE) >/dev/null
 bench/suites/$(SUITE).toml:
-	@echo "SUITE=$(SUITE): found no $@, expected one of" $(SUITES) >&2; exit 1
+	@[ -f $@ ] || { echo "SUITE=$(SUITE): found no $@, expected one of" $(SUITES) >&2; exit 1; }
 
 .PHONY: serve
-serve: doctor-site zola $(VENV)/.tools ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+serve: doctor-site $(ZOLA) $(VENV)/.tools ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
 	-@$(TLSPERF) build
 	@$(SITE) serve --port $(PORT)
 
 .PHONY: site
-site: doctor-site zola built ## build public/, with downloads and the pages over all reports
+site: doctor-site $(ZOLA) built ## build public/, with downloads and the pages over all reports
 	$(SITE) build
 
 .PHONY: built
@@ -216,9 +218,9 @@ programs: $(VENV)/.build
 	cd bench && ../scripts/briefly cargo build --locked --workspace
 
 .PHONY: rehearse rehearse-all
-rehearse: programs $(VENV)/.dev zola ## run the steps of bench.yml here, in scratch clones
+rehearse: programs $(VENV)/.dev $(ZOLA) ## run the steps of bench.yml here, in scratch clones
 	$(PYTHON) tools/automation/rehearse.py
-rehearse-all: libraries $(VENV)/.dev zola ## run them with an unfit host and a fork too, and those of action.yml
+rehearse-all: libraries $(VENV)/.dev $(ZOLA) ## run them with an unfit host and a fork too, and those of action.yml
 	$(PYTHON) tools/automation/rehearse.py --all --programs $(RELEASE)
 	$(PYTHON) tools/automation/rehearse_action.py
 
@@ -316,7 +318,7 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 	@$(TLSPERF) summary "$$SINCE"
 
 .PHONY: pages
-pages: doctor-site zola built ## build the site for $BASE_URL
+pages: doctor-site $(ZOLA) built ## build the site for $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
 
 .PHONY: draft
@@ -361,11 +363,6 @@ $(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | doctor-setup
 node_modules/.installed: package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
-
-# npm installs a Zola if the host has none.
-.PHONY: zola
-zola:
-	@command -v zola >/dev/null || $(MAKE) --no-print-directory node_modules/.installed
 
 # Other programs that tests need, from Debian packages with the same names.
 .PHONY: chromium clang valgrind strace

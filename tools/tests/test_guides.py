@@ -65,7 +65,7 @@ def test_the_make_targets_that_a_guide_names_exist(guide: str) -> None:
     ("target", "printed"),
     [
         ("tools", ["--editable tools", ".venv/bin/tlsperf --version"]),
-        ("report", [".venv/bin/tlsperf show a-run\n", "public/perf/a-run/index.html"]),
+        ("report", ["tlsbench run", "tlsperf.site build", "public/perf/a-run/index.html"]),
     ],
 )
 def test_the_targets_of_the_readme_end_with_what_it_promises(
