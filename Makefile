@@ -35,7 +35,7 @@ help:
 ##@ Measure, read and publish
 
 .PHONY: report
-report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA) ## measure this host and make its report a page in public/ (SUITE=standard to publish it)
+report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA) ## measure this host, make a page of it in public/ (SUITE=standard to publish)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
 	$(TLSPERF) new $(RUN)
 	$(TLSPERF) render $(RUN)
@@ -50,7 +50,7 @@ bench/suites/$(SUITE).toml:
 	@[ -f $@ ] || { echo "SUITE=$(SUITE): found no $@, expected one of" $(SUITES) >&2; exit 1; }
 
 .PHONY: serve
-serve: doctor-site $(ZOLA) $(VENV)/.tools ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+serve: doctor-site $(ZOLA) $(VENV)/.tools ## show the site at http://127.0.0.1:1111 (PORT=1111), anew when a file changes
 	-@$(TLSPERF) build
 	@$(SITE) serve --port $(PORT)
 
@@ -68,11 +68,11 @@ tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
 
 # Of the whole workspace: by itself, it would be built a second time with other features of its packages.
 .PHONY: tlsbench
-tlsbench: ## build tlsbench alone: `tlsbench compare` builds the libraries that it compares
+tlsbench: ## build tlsbench alone: `tlsbench compare` builds libraries itself
 	cd bench && ../scripts/briefly cargo build --release --locked --workspace --bin tlsbench
 
 .PHONY: libraries
-libraries: $(VENV)/.build suite $(if $(shell grep -sE '"tls-(aws-lc|s2n-tls|gnutls|wolfssl)"' bench/suites/$(SUITE).toml),more-libraries) ## build tlsbench and the programs of the libraries that a suite needs
+libraries: $(VENV)/.build suite $(if $(shell grep -sE '"tls-(aws-lc|s2n-tls|gnutls|wolfssl)"' bench/suites/$(SUITE).toml),more-libraries) ## build tlsbench and the libraries of a suite (SUITE=quick)
 	cd bench && ../scripts/briefly cargo build --release --locked --workspace
 
 # Each has its own workspace: in one workspace, Cargo would build a shared dependency of two libraries
@@ -86,16 +86,16 @@ for library in $$libraries; do \
 endef
 
 .PHONY: more-libraries
-more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of the libraries with workspaces of their own (LIBRARY=wolfssl: of one)
+more-libraries: doctor-more-libraries $(VENV)/.build ## build libraries with workspaces of their own (LIBRARY=wolfssl: one)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
 .PHONY: render
-render: $(VENV)/.tools ## write tables, charts and front matter of every report: what git holds
+render: $(VENV)/.tools ## write tables, charts and front matter of every report
 	$(TLSPERF) render
 
 DOCTORS := $(addprefix doctor-,tools report site setup test check more-libraries nightly)
 .PHONY: doctor $(DOCTORS)
-doctor: ## list what this machine lacks for each target, and how to install it
+doctor: ## list what this machine lacks, and how to install it
 	@scripts/doctor $(DOCTORS:doctor-%=%)
 $(DOCTORS): doctor-%:
 	@scripts/doctor --quiet $*
@@ -111,11 +111,11 @@ clean: ## remove everything that was built or installed here
 setup: doctor-setup $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium clang valgrind strace ## install what tests need: then `pytest` and `cargo test` work
 
 .PHONY: quick
-quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), and check what it can break
+quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), test what it can break
 	@$(PYTHON) tools/automation/quick.py $(SINCE)
 
 .PHONY: check check-bench check-tools check-explore check-words check-data
-check: doctor-check check-bench check-tools check-explore check-words zizmor check-data ## check format, lint, types, words, workflows, and what changed of data and reports
+check: doctor-check check-bench check-tools check-explore check-words zizmor check-data ## check format, lint, types, words, workflows, changed data and reports
 check-bench: $(VENV)/.build
 	cd bench && cargo fmt --all --check
 	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -158,10 +158,10 @@ generate: render ## write all generated files that git holds
 	$(PYTHON) tools/tests/project.py
 
 .PHONY: nightly
-nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
+nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## test all data, in the build that measures; takes hours (--keep-going)
 
 .PHONY: release-checks
-release-checks: mutants-tools mutants-bench check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
+release-checks: mutants-tools mutants-bench check-pictures ## mutants that tests must notice, pictures of pages; takes hours
 
 ##@ Parts of the checks
 
