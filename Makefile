@@ -55,8 +55,9 @@ serve: doctor-site $(ZOLA) $(VENV)/.tools ## show the site at http://127.0.0.1:1
 	@$(SITE) serve --port $(PORT)
 
 .PHONY: site
-site: doctor-site $(ZOLA) built ## build public/, with downloads and the pages over all reports
-	$(SITE) build
+site: doctor-site $(ZOLA) $(VENV)/.tools ## build public/, with downloads and the pages over all reports
+	@built=0; $(TLSPERF) build || { built=$$?; ((built == 1)) || exit $$built; }; \
+	$(SITE) build && exit $$built
 
 .PHONY: built
 built: $(VENV)/.tools # downloads and pages over all reports, beside what git holds
