@@ -38,7 +38,7 @@ help:
 report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA) ## measure this host, make a page of it in public/ (SUITE=standard to publish)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
 	$(TLSPERF) new $(RUN)
-	$(TLSPERF) render $(RUN)
+	$(TLSPERF) render --quiet $(RUN)
 	$(SITE) build
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it, with its downloads)"
 
