@@ -1,6 +1,4 @@
-# The two commands of the README, and the targets that they use.
-#   make report   from this host to a published page
-#   make test     the tests that a change can break
+# `make help` lists the targets, in the order of this file.
 #
 # Checks have three tiers, by what they cost: `make check test` on each change (.ci/run), `make nightly`
 # for everything over all data, and `make release-checks` every week and before a release.
@@ -16,55 +14,67 @@ RELEASE := bench/target/release
 PYTEST := ../$(PYTHON) -m pytest --numprocesses 2
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
 
-BENCHSTAT := build/bin/benchstat
-BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
+# npm installs a Zola if the host has none.
+ZOLA := $(if $(shell command -v zola 2>/dev/null),,node_modules/.installed)
 
 SUITE ?= quick
+SUITES := $(sort $(patsubst bench/suites/%.toml,%,$(wildcard bench/suites/[a-z]*.toml)))
 PORT ?= 1111
 MUTANTS ?=
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
 
-.PHONY: help
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+.PHONY: help help-all
+help-all: ALL := yes
+help-all: help
+help:
+	@awk -F ':.*## ' '/^##@ Parts/ && !"$(ALL)" \
+	    { print "\nmake help-all lists parts of the checks, and what workflows and bench hosts run too"; exit } \
+	  /^##@ / { print (groups++ ? "\n" : "") substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# --- the two commands ------------------------------------------------------------------------
+##@ Measure, read and publish
 
 .PHONY: report
-report: doctor-report libraries $(VENV)/.tools ## measure this host and publish the report in public/ (SUITE=standard for a publishable report)
+report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA) ## measure this host, make a page of it in public/ (SUITE=standard to publish)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
 	$(TLSPERF) new $(RUN)
-	$(TLSPERF) render $(RUN)
-	$(MAKE) --no-print-directory site
-	@$(TLSPERF) show $(RUN)
-	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
+	$(TLSPERF) render --quiet $(RUN)
+	$(SITE) build
+	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it, with its downloads)"
 
-.PHONY: test
-test: doctor-test setup test-bench test-tools test-suites rehearse ## run the tests that a change can break
+# A mistake in its name or its text is told before libraries are built for minutes.
+.PHONY: suite
+suite: bench/suites/$(SUITE).toml tlsbench
+	@$(RELEASE)/tlsbench list --suite $(SUITE) >/dev/null
+bench/suites/$(SUITE).toml:
+	@[ -f $@ ] || { echo "SUITE=$(SUITE): found no $@, expected one of" $(SUITES) >&2; exit 1; }
 
-.PHONY: quick
-quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), and check what it can break
-	@$(PYTHON) tools/automation/quick.py $(SINCE)
+.PHONY: serve
+serve: doctor-site $(ZOLA) $(VENV)/.tools ## show the site at http://127.0.0.1:1111 (PORT=1111), anew when a file changes
+	-@$(TLSPERF) build
+	@$(SITE) serve --port $(PORT)
 
-.PHONY: nightly
-nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
+.PHONY: site
+site: doctor-site $(ZOLA) $(VENV)/.tools ## build public/, with downloads and the pages over all reports
+	@built=0; $(TLSPERF) build || { built=$$?; ((built == 1)) || exit $$built; }; \
+	$(SITE) build && exit $$built
 
-.PHONY: release-checks
-release-checks: mutants-tools mutants-bench check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
+.PHONY: built
+built: $(VENV)/.tools # downloads and pages over all reports, beside what git holds
+	@$(TLSPERF) build
 
-.PHONY: check-pictures
-check-pictures: $(VENV)/.dev node_modules/.installed chromium ## compare twelve pages with their pictures
-	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py
+.PHONY: tools
+tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
+	@version=$$($(TLSPERF) --version); echo "$(TLSPERF): $$version; completion: $(TLSPERF) completions bash|zsh|fish"
 
-# --- parts -----------------------------------------------------------------------------------
+# Of the whole workspace: by itself, it would be built a second time with other features of its packages.
+.PHONY: tlsbench
+tlsbench: ## build tlsbench alone: `tlsbench compare` builds libraries itself
+	cd bench && ../scripts/briefly cargo build --release --locked --workspace --bin tlsbench
 
 .PHONY: libraries
-libraries: $(VENV)/.build $(if $(shell grep -sE '"tls-(aws-lc|s2n-tls|gnutls|wolfssl)"' bench/suites/$(SUITE).toml),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
-	cd bench && cargo build --release --locked --workspace
-
-.PHONY: tlsbench
-tlsbench: ## build tlsbench alone: `tlsbench compare` builds the libraries that it compares
-	cd bench && cargo build --release --locked --package tlsbench
+libraries: $(VENV)/.build suite $(if $(shell grep -sE '"tls-(aws-lc|s2n-tls|gnutls|wolfssl)"' bench/suites/$(SUITE).toml),more-libraries) ## build tlsbench and the libraries of a suite (SUITE=quick)
+	cd bench && ../scripts/briefly cargo build --release --locked --workspace
 
 # Each has its own workspace: in one workspace, Cargo would build a shared dependency of two libraries
 # with the features of both. LIBRARY=wolfssl builds or tests only that library.
@@ -73,20 +83,73 @@ define in_each_library
 for library in $$libraries; do \
   [ -f bench/libraries/$$library/library.toml ] || { echo "LIBRARY=$$library: found no" \
     "bench/libraries/$$library/library.toml, expected one of" $$(scripts/libraries id) >&2; exit 1; }; \
-  echo "$$library: $(1)"; (cd bench/libraries/$$library && $(1)) || exit 1; done
+  echo "$$library: $(1)"; (cd bench/libraries/$$library && ../../../scripts/briefly $(1)) || exit 1; done
 endef
 
 .PHONY: more-libraries
-more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of the libraries with workspaces of their own (LIBRARY=wolfssl: of one)
+more-libraries: doctor-more-libraries $(VENV)/.build ## build libraries with workspaces of their own (LIBRARY=wolfssl: one)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
-.PHONY: tools
-tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
-	@echo "$(TLSPERF): $$($(TLSPERF) --version); completion: $(TLSPERF) completions bash|zsh|fish"
-
 .PHONY: render
-render: $(VENV)/.tools ## write tables, charts and front matter of every report: what git holds
+render: $(VENV)/.tools ## write tables, charts and front matter of every report
 	$(TLSPERF) render
+
+DOCTORS := $(addprefix doctor-,tools report site setup test check more-libraries nightly)
+.PHONY: doctor $(DOCTORS)
+doctor: ## list what this machine lacks, and how to install it
+	@scripts/doctor $(DOCTORS:doctor-%=%)
+$(DOCTORS): doctor-%:
+	@scripts/doctor --quiet $*
+
+.PHONY: clean
+clean: ## remove everything that was built or installed here
+	rm -rf $(VENV) node_modules public build bench/target bench/.cargo/config.toml
+	git clean -fdXq content data static # what `tlsperf build` made
+
+##@ Change this repository
+
+.PHONY: setup
+setup: doctor-setup $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium clang valgrind strace ## install what tests need: then `pytest` and `cargo test` work
+
+.PHONY: quick
+quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), test what it can break
+	@$(PYTHON) tools/automation/quick.py $(SINCE)
+
+.PHONY: check check-bench check-tools check-explore check-words check-data
+check: doctor-check check-bench check-tools check-explore check-words zizmor check-data ## check format, lint, types, words, workflows, changed data and reports
+check-bench: $(VENV)/.build
+	cd bench && cargo fmt --all --check
+	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
+check-tools: $(VENV)/.dev
+	$(VENV)/bin/ruff format --check tools scripts/libraries
+	$(VENV)/bin/ruff check tools scripts/libraries
+	cd tools && ../$(VENV)/bin/mypy
+	cd tools && ../$(VENV)/bin/lint-imports --no-cache
+check-explore: node_modules/.installed
+	node_modules/.bin/biome ci static/explore
+	node_modules/.bin/tsc
+check-words: $(VENV)/.dev
+	$(VENV)/bin/typos
+check-data: $(VENV)/.dev
+	$(PYTHON) -m tlsperf.publish.schema --check
+	$(PYTHON) -m tlsperf.publish.style --check
+	$(TLSPERF) validate --changed
+	$(TLSPERF) render --check --changed
+
+.PHONY: zizmor
+zizmor: $(VENV)/.dev build/workflows/instructions.yml
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows .github/dependabot.yml action.yml build/workflows
+
+.PHONY: test
+test: doctor-test setup test-bench test-tools test-suites rehearse ## run the tests that a change can break
+
+.PHONY: test-bench
+test-bench: $(VENV)/.build clang valgrind strace
+	cd bench && cargo test --locked --workspace
+
+.PHONY: test-tools
+test-tools: $(VENV)/.dev node_modules/.installed chromium
+	cd tools && $(PYTEST)
 
 .PHONY: generate
 generate: render ## write all generated files that git holds
@@ -95,22 +158,13 @@ generate: render ## write all generated files that git holds
 	$(PYTHON) -m tlsperf.publish.style
 	$(PYTHON) tools/tests/project.py
 
-.PHONY: built
-built: $(VENV)/.tools # downloads and pages over all reports, beside what git holds
-	@$(TLSPERF) build
+.PHONY: nightly
+nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## test all data, in the build that measures; takes hours (--keep-going)
 
-.PHONY: site
-site: doctor-site zola built ## build public/, with downloads and the pages over all reports
-	$(SITE) build
+.PHONY: release-checks
+release-checks: mutants-tools mutants-bench check-pictures ## mutants that tests must notice, pictures of pages; takes hours
 
-.PHONY: serve
-serve: doctor-site zola $(VENV)/.tools ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
-	-@$(TLSPERF) build
-	@$(SITE) serve --port $(PORT)
-
-.PHONY: test-bench
-test-bench: $(VENV)/.build clang valgrind strace
-	cd bench && cargo test --locked --workspace
+##@ Parts of the checks
 
 .PHONY: test-released
 test-released: libraries clang valgrind strace ## run the tests of bench/ that cost much too, in the build that measures
@@ -130,19 +184,9 @@ test-servers: tlsbench ## measure nginx and HAProxy of the host once, into build
 	CI=1 $(RELEASE)/tlsbench run --suite servers --rounds 1 --out build/servers
 	! grep -A3 failed-blocks build/servers/run.toml
 
-.PHONY: matrix-lock
-matrix-lock: libraries ## record the packages of the builds of all suites again
-	rm -f bench/matrix.lock
-	for suite in $$(grep --files-with-matches '{ library.* version' bench/suites/*.toml); do \
-	  $(RELEASE)/tlsbench lock --suite "$$suite"; done
-
 .PHONY: test-matrix
 test-matrix: libraries ## test the conformance of the oldest and newest version of each library
 	$(RELEASE)/tlsbench test --suite bench/suites/history.toml
-
-.PHONY: test-tools
-test-tools: $(VENV)/.dev node_modules/.installed chromium
-	cd tools && $(PYTEST)
 
 .PHONY: test-committed
 test-committed: $(VENV)/.dev node_modules/.installed chromium built ## check all committed data, reports and pages
@@ -171,8 +215,15 @@ test-suites: programs $(VENV)/.dev ## run a suite in a shortened form, and rende
 	$(PYTHON) tools/automation/suites.py
 
 .PHONY: programs
-programs: $(VENV)/.build ## build tlsbench and the programs of the libraries for tests
-	cd bench && cargo build --locked --workspace
+programs: $(VENV)/.build
+	cd bench && ../scripts/briefly cargo build --locked --workspace
+
+.PHONY: rehearse rehearse-all
+rehearse: programs $(VENV)/.dev $(ZOLA) ## run the steps of bench.yml here, in scratch clones
+	$(PYTHON) tools/automation/rehearse.py
+rehearse-all: libraries $(VENV)/.dev $(ZOLA) ## run them with an unfit host and a fork too, and those of action.yml
+	$(PYTHON) tools/automation/rehearse.py --all --programs $(RELEASE)
+	$(PYTHON) tools/automation/rehearse_action.py
 
 # With the settings in tools/pyproject.toml. Where mutmut works, tests find the repository one folder up.
 MUTMUT := ../../$(VENV)/bin/mutmut
@@ -187,94 +238,8 @@ mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a ti
 	  tried = noticed + of['survived'] + of['no_tests'] + of['suspicious']; print(f'{noticed} of {tried} mutants noticed'); \
 	  sys.exit(noticed < 0.95 * tried)" < build/mutants/mutants/mutmut-cicd-stats.json
 
-.PHONY: pictures
-pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
-	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py --write-pictures
-
-.PHONY: check check-bench check-tools check-explore check-words check-data
-check: doctor-check check-bench check-tools check-explore check-words zizmor check-data ## check format, lint, types, words, workflows, and what changed of data and reports
-check-bench: $(VENV)/.build
-	cd bench && cargo fmt --all --check
-	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
-check-tools: $(VENV)/.dev
-	$(VENV)/bin/ruff format --check tools scripts/libraries
-	$(VENV)/bin/ruff check tools scripts/libraries
-	cd tools && ../$(VENV)/bin/mypy
-	cd tools && ../$(VENV)/bin/lint-imports --no-cache
-check-explore: node_modules/.installed
-	node_modules/.bin/biome ci static/explore
-	node_modules/.bin/tsc
-check-words: $(VENV)/.dev
-	$(VENV)/bin/typos
-check-data: $(VENV)/.dev
-	$(PYTHON) -m tlsperf.publish.schema --check
-	$(PYTHON) -m tlsperf.publish.style --check
-	$(TLSPERF) validate --changed
-	$(TLSPERF) render --check --changed
-
-.PHONY: zizmor
-zizmor: $(VENV)/.dev build/workflows/instructions.yml
-	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows .github/dependabot.yml action.yml build/workflows
-
-# --- set-up ----------------------------------------------------------------------------------
-
-.PHONY: setup
-setup: $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium clang valgrind strace ## install what tests need: `pytest` in tools/ and `cargo test` in bench/ work after it
-
-.PHONY: doctor doctor-report doctor-site doctor-test doctor-check doctor-more-libraries doctor-nightly
-doctor: ## list what this machine lacks for each target, and how to install it
-	@scripts/doctor report site test check more-libraries nightly
-doctor-report doctor-site doctor-test doctor-check doctor-more-libraries doctor-nightly: doctor-%:
-	@scripts/doctor --quiet $*
-
-$(VENV)/bin/python:
-	python3 -m venv $(VENV)
-$(VENV)/.tools: tools/requirements.txt tools/pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements.txt
-	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable tools
-	touch $@
-$(VENV)/.build: tools/requirements-build.txt scripts/cargo-config | $(VENV)/bin/python
-	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-build.txt
-	scripts/cargo-config $(VENV) > bench/.cargo.new
-	mkdir -p bench/.cargo && mv bench/.cargo.new bench/.cargo/config.toml
-	touch $@
-$(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | $(VENV)/bin/python
-	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
-	touch $@
-
-# Not `npm ci`: it requires the Zola of all other systems in the lock, and npm leaves those out.
-node_modules/.installed: package-lock.json
-	npm install --no-save --no-audit --no-fund --loglevel=error
-	touch $@
-
-# npm installs a Zola if the host has none.
-.PHONY: zola
-zola:
-	@command -v zola >/dev/null || $(MAKE) --no-print-directory node_modules/.installed
-
-# Other programs that tests need, from Debian packages with the same names.
-.PHONY: chromium clang valgrind strace
-chromium clang valgrind strace:
-	@command -v $@ >/dev/null || { \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $@ >/dev/null; \
-	  else echo "the tests need $@: sudo apt-get install $@" >&2; exit 1; fi; }
-
-.PHONY: lock
-lock: ## pin the Python packages again after a change of tools/*.in
-	python3 -m venv build/uv && build/uv/bin/pip install --quiet uv
-	for set in requirements requirements-dev requirements-build; do \
-	  build/uv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
-	    --python-version 3.11 --universal tools/$$set.in -o tools/$$set.txt; done
-
-.PHONY: clean
-clean: ## remove everything that was built or installed here
-	rm -rf $(VENV) node_modules public build bench/target
-	-git clean -fdXq content data static # what `tlsperf build` made
-
-# --- targets of workflows and of a bench host --------------------------------------------------
-# Recipes read the inputs of a workflow as "$$NAME", a variable of the shell: make would expand
-# $(NAME).
+BENCHSTAT := build/bin/benchstat
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 
 ACTIONLINT := build/bin/actionlint
 ACTIONLINT_VERSION := v1.7.12
@@ -300,6 +265,14 @@ $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
 	cargo install cargo-mutants --version $(CARGO_MUTANTS_VERSION) --locked --quiet --root build
 	touch $@
 
+.PHONY: check-pictures
+check-pictures: $(VENV)/.dev node_modules/.installed chromium ## compare twelve pages with their pictures
+	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py
+
+.PHONY: pictures
+pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
+	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py --write-pictures
+
 .PHONY: workflows
 workflows: $(ACTIONLINT)-$(ACTIONLINT_VERSION) build/workflows/instructions.yml ## check expressions and shell text of .github/workflows and of the workflow in docs/
 	$(ACTIONLINT)-$(ACTIONLINT_VERSION) .github/workflows/*.yml build/workflows/instructions.yml
@@ -318,9 +291,23 @@ $(BENCHSTAT)-$(BENCHSTAT_VERSION):
 	GOBIN="$$PWD/build/bin" go install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
 	mv $(BENCHSTAT) $@
 
-.PHONY: validate
-validate: $(VENV)/.tools ## check everything below data/
-	$(TLSPERF) validate
+.PHONY: lock
+lock: ## pin the Python packages again after a change of tools/*.in
+	python3 -m venv build/uv && build/uv/bin/pip install --quiet uv
+	for set in requirements requirements-dev requirements-build; do \
+	  build/uv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	    --python-version 3.11 --universal tools/$$set.in -o tools/$$set.txt; done
+
+.PHONY: matrix-lock
+matrix-lock: libraries ## record the packages of the builds of all suites again
+	rm -f bench/matrix.lock
+	for suite in $$(grep --files-with-matches '{ library.* version' bench/suites/*.toml); do \
+	  $(RELEASE)/tlsbench lock --suite "$$suite"; done
+
+##@ Workflows and bench hosts
+
+# Recipes read the inputs of a workflow as "$$NAME", a variable of the shell: make would expand
+# $(NAME).
 
 .PHONY: checked-of-target
 checked-of-target: ## take what counts as checked from the branch $TARGET, not from what is proposed to it
@@ -332,7 +319,7 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 	@$(TLSPERF) summary "$$SINCE"
 
 .PHONY: pages
-pages: doctor-site zola built ## build the site for $BASE_URL
+pages: doctor-site $(ZOLA) built ## build the site for $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
 
 .PHONY: draft
@@ -340,8 +327,7 @@ draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=… S
 	$(TLSPERF) draft $$ARCHIVE --suite "bench/suites/$$SUITE.toml"
 
 .PHONY: night
-night: $(VENV)/.build valgrind ## count the newest main branch of a library (LIBRARY=rustls), into build/night
-	cd bench && cargo build --release --locked -p tlsbench
+night: $(VENV)/.build tlsbench valgrind ## count the newest main branch of a library (LIBRARY=rustls), into build/night
 	scripts/count-main "$$LIBRARY"
 
 .PHONY: nights
@@ -352,9 +338,37 @@ nights: $(VENV)/.tools ## add what is in build/night to the nights of the branch
 bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; run as root)
 	scripts/bench-host $(REPOSITORY)
 
-.PHONY: rehearse rehearse-all
-rehearse: programs $(VENV)/.dev zola ## run the steps of bench.yml here, in scratch clones
-	$(PYTHON) tools/automation/rehearse.py
-rehearse-all: libraries $(VENV)/.dev zola ## run them with an unfit host and a fork too, and those of action.yml
-	$(PYTHON) tools/automation/rehearse.py --all --programs $(RELEASE)
-	$(PYTHON) tools/automation/rehearse_action.py
+# --- what the targets need ---------------------------------------------------------------------
+
+# Programs of an environment name its folder and its Python. In a checkout that was copied or moved they would run the
+# code of the other one, so it is made anew there.
+PLACE := realpath -e $(VENV) $(VENV)/bin/python
+$(VENV)/.place: $(shell $(PLACE) 2>/dev/null | cmp -s - $(VENV)/.place || echo another-place) | doctor-tools
+	python3 -m venv --clear $(VENV)
+	@$(PLACE) > $@
+.PHONY: another-place
+$(VENV)/.tools: tools/requirements.txt tools/pyproject.toml $(VENV)/.place
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements.txt
+	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable tools
+	touch $@
+$(VENV)/.build: tools/requirements-build.txt scripts/cargo-config $(VENV)/.place
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-build.txt
+	scripts/cargo-config $(VENV) > bench/.cargo.new
+	mkdir -p bench/.cargo && mv bench/.cargo.new bench/.cargo/config.toml
+	touch $@
+$(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | doctor-setup
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
+	touch $@
+
+# Not `npm ci`: it requires the Zola of all other systems in the lock, and npm leaves those out.
+node_modules/.installed: package-lock.json
+	npm install --no-save --no-audit --no-fund --loglevel=error
+	touch $@
+
+# Other programs that tests need, from Debian packages with the same names.
+.PHONY: chromium clang valgrind strace
+chromium clang valgrind strace:
+	@command -v $@ >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $@ >/dev/null; \
+	  else echo "the tests need $@: sudo apt-get install $@" >&2; exit 1; fi; }

@@ -52,7 +52,7 @@ CARGO: Final = f"""\
 #!/bin/sh
 # What `make tlsbench` builds was built before the rehearsal and is lent.
 case $* in
-  "build --release --locked --package tlsbench") exit 0 ;;
+  "build --release --locked --workspace --bin tlsbench") exit 0 ;;
 esac
 exec '{shutil.which("cargo")}' "$@"
 """

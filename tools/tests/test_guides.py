@@ -65,7 +65,7 @@ def test_the_make_targets_that_a_guide_names_exist(guide: str) -> None:
     ("target", "printed"),
     [
         ("tools", ["--editable tools", ".venv/bin/tlsperf --version"]),
-        ("report", [".venv/bin/tlsperf show a-run\n", "public/perf/a-run/index.html"]),
+        ("report", ["tlsbench run", "tlsperf.site build", "public/perf/a-run/index.html"]),
     ],
 )
 def test_the_targets_of_the_readme_end_with_what_it_promises(
@@ -78,6 +78,20 @@ def test_the_targets_of_the_readme_end_with_what_it_promises(
     assert -1 not in places
     assert places == sorted(places)
     assert done.stdout.count("\n", places[-1]) == 1, "it is the last line"
+
+
+def test_the_help_lists_the_targets_of_people_and_on_request_those_of_workflows() -> None:
+    def printed(target: str) -> str:
+        return subprocess.run(["make", target], cwd=ROOT, capture_output=True, text=True).stdout
+
+    short, full = (
+        set(re.findall(r"^  make ([a-z-]+) ", printed(target), re.MULTILINE))
+        for target in ("help", "help-all")
+    )
+    assert {"report", "serve", "test", "check"} <= short
+    assert {"draft", "nights", "pages", "test-matrix", "bench-host"} <= full - short
+    assert short < full
+    assert max(map(len, printed("help").splitlines())) <= 100
 
 
 @each_guide

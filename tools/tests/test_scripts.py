@@ -87,14 +87,122 @@ def test_the_doctor_states_how_to_install_gnutls(desk: Desk) -> None:
     assert "libgnutls28-dev" not in done.stderr
 
 
-def test_the_doctor_has_every_target_that_runs_it(desk: Desk) -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    asked = set(re.findall(r"doctor-([a-z-]+)", makefile))
-    listed = re.search(r"^\t@scripts/doctor (.*)$", makefile, re.MULTILINE)
-    assert listed is not None
-    assert set(listed[1].split()) == asked
-    for task in asked:
-        assert desk.run(SCRIPTS / "doctor", task, env=bare(desk, 0)).returncode == 1
+COMPILERS = "cc c++ git cargo python3"
+
+
+@pytest.mark.parametrize(
+    ("target", "programs"),
+    [
+        ("tools", "python3"),
+        ("site", "python3 node npm"),
+        ("report", f"{COMPILERS} node npm"),
+        ("setup", "python3 git node npm"),
+        ("check", f"{COMPILERS} node npm"),
+        ("test", f"{COMPILERS} node npm java unshare"),
+        ("more-libraries", COMPILERS),
+        ("nightly", f"{COMPILERS} node npm java unshare"),
+    ],
+)
+def test_a_target_says_what_is_missing_before_it_begins(
+    desk: Desk, target: str, programs: str
+) -> None:
+    """What libraries need of the system is not known without Python: see GnuTLS above."""
+    env = bare(desk, 0, "awk", "cmp", "date", "make")
+    make = ("--no-print-directory", "-C", str(ROOT), "VENV=build/none")
+    done = desk.run(Path("make"), *make, target, env=env)
+    assert done.returncode == 2
+    assert set(re.findall(r"missing: (\S+) ", done.stderr)) == set(programs.split())
+    assert done.stdout == ""
+    assert f"for make {target}:" in desk.run(Path("make"), *make, "doctor", env=env).stdout
+
+
+# --- an environment --------------------------------------------------------------------------------
+
+PYTHON = """
+case "$*" in
+  --version) echo Python 3.11.2 ;;
+  "-m venv --clear .venv") mkdir -p .venv/bin; ln -sf "{python}" .venv/bin/python; cp "{pip}" .venv/bin/pip ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    "event", ["nothing", "copied", "moved", "Python is another", "Python is gone"]
+)
+def test_an_environment_of_another_folder_or_python_is_made_anew(desk: Desk, event: str) -> None:
+    here, there = desk.folder / "here", desk.folder / "there"
+    of_tools = [f"tools/{name}" for name in ("requirements.txt", "pyproject.toml")]
+    for path in ("Makefile", "scripts/doctor", *of_tools, "tools/requirements-build.txt"):
+        write(here, path, (ROOT / path).read_text(), (ROOT / path).stat().st_mode)
+    (here / "bench").mkdir()
+    write(here, "scripts/cargo-config", '#!/bin/sh\necho "$PWD/$1"\n', 0o755)
+    desk.program("pip", path="stands-for-pip")
+    desk.program(
+        "python3", PYTHON.format(python=sys.executable, pip=desk.folder / "stands-for-pip")
+    )
+
+    def installs(folder: Path) -> int:
+        before = len(desk.calls)
+        done = desk.run(Path("make"), "-C", str(folder), ".venv/.tools", ".venv/.build")
+        assert done.returncode == 0
+        assert (folder / "bench/.cargo/config.toml").read_text() == f"{folder}/.venv\n"
+        return sum(call.startswith("pip install ") for call in desk.calls[before:])
+
+    assert installs(here) == 3
+    python = here / ".venv" / "bin" / "python"
+    match event:
+        case "copied":
+            shutil.copytree(here, there, symlinks=True)
+        case "moved":
+            here.rename(there)
+        case "Python is another":
+            python.unlink()
+            python.symlink_to("/bin/sh")
+        case "Python is gone":
+            python.unlink()
+            python.symlink_to("/nowhere/python3")
+    folder = there if there.exists() else here
+    assert installs(folder) == (0 if event == "nothing" else 3)
+    assert installs(folder) == 0
+
+
+# --- a suite ---------------------------------------------------------------------------------------
+
+
+def test_a_report_of_a_suite_that_does_not_exist_is_refused_before_anything_is_built(
+    desk: Desk,
+) -> None:
+    desk.program("cargo")
+    done = desk.run(Path("make"), "-C", str(ROOT), "report", "SUITE=standrd")
+    assert done.returncode == 2
+    assert "SUITE=standrd: found no bench/suites/standrd.toml, expected one of " in done.stderr
+    assert {"quick", "standard"} <= set(done.stderr.split())
+    assert desk.calls == []
+
+
+@pytest.mark.parametrize("answer", [0, 2])
+def test_libraries_are_built_after_the_suite_was_read(desk: Desk, answer: int) -> None:
+    """With a stand-in for cargo, and for the tlsbench that it builds."""
+    desk.program("tlsbench", f"exit {answer}")
+    desk.program("cargo")
+    made = ("-o", ".venv/.build", f"RELEASE={desk.folder / 'bin'}", "SUITE=quick")
+    done = desk.run(Path("make"), "-C", str(ROOT), *made, "libraries")
+    build = "cargo build --release --locked --workspace"
+    calls = [f"{build} --bin tlsbench", "tlsbench list --suite quick", build]
+    assert desk.calls == (calls if answer == 0 else calls[:2])
+    assert done.returncode == answer
+
+
+def test_a_build_prints_its_messages_and_what_takes_long(desk: Desk) -> None:
+    small = "   Compiling libc v0.2.1\n  Downloaded syn v2.0.1\n"
+    shown = """\
+   Compiling openssl-src v300.6.0
+   Compiling tlsbench v0.1.0 (bench/runner)
+error: could not compile `libc`
+"""
+    desk.program("cargo", f"cat >&2 <<'END'\n{small}{shown}END\nexit 101")
+    done = desk.run(SCRIPTS / "briefly", "cargo", "build")
+    assert (done.returncode, done.stdout) == (101, shown)
 
 
 # --- libraries, one or all ------------------------------------------------------------------------
