@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from commands import tlsperf
 from tlsperf import cli
-from tlsperf.contract.errors import FormatError
+from tlsperf.contract.errors import FormatError, UsageError
+
+GO_ON = "the reports written so far stay; the same command goes on"
+FAILED = [
+    (
+        FormatError("raw/records.jsonl", 3, "schema 2", "schema 1"),
+        1,
+        "raw/records.jsonl:3: found schema 2, expected schema 1",
+    ),
+    (UsageError("--date: found 'x', expected a date"), 2, "--date: found 'x', expected a date"),
+    (PermissionError(13, "Permission denied", "build"), 1, "build: Permission denied"),
+    (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad start"), 1, "'utf-8' codec can't decode"),
+    (KeyboardInterrupt(), 130, f"interrupted: {GO_ON}"),
+]
 
 
-def test_an_error_is_one_message_and_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("error", "code", "says"), FAILED, ids=lambda it: type(it).__name__)
+def test_an_error_is_one_line_and_an_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, says: str
 ) -> None:
-    def fail() -> None:
-        raise FormatError("raw/records.jsonl", 3, "schema 2", "schema 1")
+    def fail(_: Path) -> None:
+        raise error
 
-    monkeypatch.setattr(cli, "app", fail)
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert caught.value.code == 1
-    assert capsys.readouterr().err == (
-        "tlsperf: raw/records.jsonl:3: found schema 2, expected schema 1\n"
+    monkeypatch.setattr("tlsperf.publish.build.build", fail)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "config.toml").touch()
+    done = tlsperf(tmp_path, "build")
+    assert done.code == code
+    assert done.errors.startswith(f"tlsperf: {says}")
+    assert done.errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "code"), [("--help", 1), ("export", 1), ("compare --help", 2)])
+def test_a_command_ends_quietly_when_nobody_reads_on(command: str, code: int) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, "-m", "tlsperf", *command.split()], stdout=writer, stderr=subprocess.PIPE
     )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (code, b"")
 
 
 def test_the_help_has_a_whole_sentence_for_each_command() -> None:

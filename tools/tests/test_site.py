@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tlsperf import site
+from tlsperf.contract.errors import UserError
 from tlsperf.site import (
-    SiteError,
     Zola,
     candidates,
     config_for,
@@ -77,7 +77,7 @@ def test_without_a_zola_the_message_states_how_to_install_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SiteError, match="make node_modules"):
+    with pytest.raises(UserError, match="make node_modules"):
         find_zola(tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_the_config_is_translated_for_an_old_zola() -> None:
 
 
 def test_a_key_on_several_lines_is_an_error_not_a_broken_config() -> None:
-    with pytest.raises(SiteError):
+    with pytest.raises(UserError):
         translate('feed_filenames = [\n  "rss.xml",\n]\n', (0, 17, 2))
 
 
@@ -133,7 +133,7 @@ def test_a_zola_that_ends_with_0_and_built_nothing_fails(
     if built_before:
         page.parent.mkdir()
         page.write_text("of an earlier build")
-    with pytest.raises(SiteError) as error:
+    with pytest.raises(UserError) as error:
         run(zola, tmp_path, "build")
     assert f"built no site: {page} is not of this build" in str(error.value)
     assert str(error.value).endswith(f"It printed: {said}")
