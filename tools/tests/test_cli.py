@@ -56,6 +56,12 @@ def test_a_command_ends_quietly_when_nobody_reads_on(command: str, code: int) ->
     assert (ended.returncode, ended.stderr) == (code, b"")
 
 
+def test_a_command_needs_no_output() -> None:
+    command = [sys.executable, "-m", "tlsperf", "export"]
+    ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_the_help_has_a_whole_sentence_for_each_command() -> None:
     shown = CliRunner().invoke(cli.app, ["--help"], env={"COLUMNS": "80"}).stdout
     _, commands = shown.split("Commands:\n")

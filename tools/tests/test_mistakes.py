@@ -182,6 +182,12 @@ MISTAKES = {
         "expected openssl-bench/2024 or openssl-bench/2023",
     ),
     "an archive does not exist": use("import x.tar.gz", "x.tar.gz: there is no such file"),
+    "an archive is imported as a run of another name": use(
+        f"import broken.tar.gz {NEW}", "broken.tar.gz: found an archive, which says what is in it"
+    ),
+    "an archive is imported with raw files": use(
+        f"import broken.tar.gz one {NEW}", "expected archives alone"
+    ),
     "an archive is none": Mistake("import broken.tar.gz", "expected an archive of `tlsbench pack`"),
     "a format to export is misspelt": Mistake(
         f"export benchfm {RUN}", "no format 'benchfm': did you mean benchfmt? expected one of"

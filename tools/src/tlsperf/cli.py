@@ -92,7 +92,7 @@ def new(
     """Makes the folder of a report on runs, with prose to complete."""
     from tlsperf.publish.scaffold import new_report
 
-    page = new_report(find_root(), run, slug, title, date)
+    page = new_report(find_root(), list(dict.fromkeys(run)), slug, title, date)
     print(f"wrote {page}\nnext: write its prose, then tlsperf render {page.parent.name}")
 
 
@@ -272,11 +272,19 @@ def import_(
 ) -> None:
     """Makes or extends a run from raw files, or unpacks archives."""
     from tlsperf.load.archive import SUFFIX
+    from tlsperf.load.importer import UNKNOWN_HOST
     from tlsperf.publish.runs import import_archive, import_report
 
     root = find_root()
-    if all(file.name.endswith(SUFFIX) for file in files):
-        for file in files:
+    archives = [file for file in files if file.name.endswith(SUFFIX)]
+    if archives:
+        others = out or implementation or format_name or host != UNKNOWN_HOST
+        if archives != files or others:
+            raise UsageError(
+                f"{archives[0]}: found an archive, which says what is in it, among other files or "
+                "options; expected archives alone"
+            )
+        for file in archives:
             run = import_archive(file, root / "data" / "runs")
             folder = root / "data" / "runs" / run.id
             print(f"{folder}: imported {file}\nto undo: rm -r {folder}")

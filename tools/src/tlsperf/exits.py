@@ -26,7 +26,8 @@ def exit_code(
         code = work() or 0
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is closed
+            sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         code, said = INTERRUPTED, f"interrupted{f': {left}' if left else ''}"
