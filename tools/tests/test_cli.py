@@ -25,6 +25,7 @@ FAILED = [
     (UsageError("--date: found 'x', expected a date"), 2, "--date: found 'x', expected a date"),
     (PermissionError(13, "Permission denied", "build"), 1, "build: Permission denied"),
     (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad start"), 1, "'utf-8' codec can't decode"),
+    (RuntimeError("Symlink loop from 'data'"), 1, "Symlink loop from 'data'"),
     (KeyboardInterrupt(), 130, f"interrupted: {GO_ON}"),
 ]
 

@@ -250,9 +250,8 @@ MISTAKES = {
     "the folder is in no project": Mistake(
         "validate", "is in no folder with config.toml and data/; change to a checkout", folder=".."
     ),
-    "a name of a report has a space": use(
-        f"new {RUN} --slug 'Bad Slug'", _SLUG.format("'Bad Slug'")
-    ),
+    "a name of a report has a space": use(f"new {RUN} --slug 'a b'", _SLUG.format("'a b'")),
+    "a name of a report has a capital": use(f"new {RUN} --slug Slug", _SLUG.format("'Slug'")),
     "a name of a report leads to a folder": use(
         f"new {RUN} --slug ../../x", _SLUG.format("'../../x'")
     ),

@@ -40,7 +40,9 @@ def exit_code(
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         code, said = failure, f"{place}{error.strerror or error}"
-    except UnicodeError as error:
+    except (UnicodeError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not str(error).startswith("Symlink loop"):
+            raise  # a link to itself is an OSError only since Python 3.13
         code, said = failure, str(error)
     print(f"{program}: {said}", file=sys.stderr)
     return code
