@@ -51,7 +51,10 @@ def test_a_command_ends_quietly_when_nobody_reads_on(command: str, code: int) ->
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run(
-        [sys.executable, "-m", "tlsperf", *command.split()], stdout=writer, stderr=subprocess.PIPE
+        [sys.executable, "-m", "tlsperf", *command.split()],
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
+        stdout=writer,
+        stderr=subprocess.PIPE,
     )
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (code, b"")
