@@ -24,7 +24,8 @@ sys.path.insert(0, str(ROOT / "tools" / "tests"))
 
 from pages import zolas  # noqa: E402
 from pages.conftest import BASE_URL, Browser, Built, serve  # noqa: E402
-from tlsperf.site import SiteError, run  # noqa: E402
+from tlsperf.contract.errors import UserError  # noqa: E402
+from tlsperf.site import run  # noqa: E402
 
 SCREEN: Final = 800
 WIDTH: Final = 1280
@@ -53,7 +54,7 @@ def commits() -> Iterator[tuple[int, str]]:
 
 
 def built(commit: str, folder: Path) -> Path:
-    """The site of a commit, built below a folder. Raises SiteError."""
+    """The site of a commit, built below a folder. Raises UserError."""
     parts = [
         "config.toml",
         "content",
@@ -126,7 +127,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 public = built(commit, Path(folder))
-            except SiteError as error:
+            except UserError as error:
                 print(f"### {when}: not built: {error}\n")
                 continue
             scratch = Path(folder) / "served"

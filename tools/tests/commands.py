@@ -8,12 +8,13 @@ import io
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tlsperf.cli import main
+from tlsperf import cli, site
 
 
 class Done(NamedTuple):
@@ -27,11 +28,20 @@ class Done(NamedTuple):
 
 def tlsperf(folder: Path, *arguments: str) -> Done:
     """Runs a command in a folder, as if its terminal were wide."""
+    return _done(folder, ["tlsperf", *arguments], cli.main)
+
+
+def tlsperf_site(folder: Path, *arguments: str) -> Done:
+    """Runs `python -m tlsperf.site` in a folder."""
+    return _done(folder, ["tlsperf.site", *arguments], lambda: sys.exit(site.main(arguments)))
+
+
+def _done(folder: Path, command: list[str], main: Callable[[], None]) -> Done:
     code, out, errors = 0, io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("COLUMNS", "200")
-        patch.setattr(sys, "argv", ["tlsperf", *arguments])
+        patch.setattr(sys, "argv", command)
         before = time.process_time()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
             try:

@@ -185,7 +185,7 @@ def sparse() -> bytes:
         (lambda m: archived(changed_record(m)), "records.jsonl: found sha256"),
         (lambda m: archived(run_toml(m, f'id = "{RUN}"'.encode(), b'id = "x"')), "id 'x'"),
         (lambda m: archived(run_toml(m, b"schema = 1", b"schema = 2")), "schema 2"),
-        (lambda m: archived(run_toml(m, b"schema = 1", b"schema =")), "run.toml: this is not"),
+        (lambda m: archived(run_toml(m, b"schema = 1", b"schema =")), "run.toml:1: this is not"),
         (lambda m: archived(listing(m, "../x.txt")), "found"),
         (lambda m: archived(listing(m, "/x.txt")), "found"),
         (lambda m: archived(listing(m, f"{RUN}/../x.txt")), "found"),

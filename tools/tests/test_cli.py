@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
+from commands import tlsperf
 from tlsperf import cli
-from tlsperf.contract.errors import FormatError
+from tlsperf.contract.errors import FormatError, UsageError
+
+GO_ON = "the reports written so far stay; the same command goes on"
+FAILED = [
+    (
+        FormatError("raw/records.jsonl", 3, "schema 2", "schema 1"),
+        1,
+        "raw/records.jsonl:3: found schema 2, expected schema 1",
+    ),
+    (UsageError("--date: found 'x', expected a date"), 2, "--date: found 'x', expected a date"),
+    (PermissionError(13, "Permission denied", "build"), 1, "build: Permission denied"),
+    (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad start"), 1, "'utf-8' codec can't decode"),
+    (RuntimeError("Symlink loop from 'data'"), 1, "Symlink loop from 'data'"),
+    (KeyboardInterrupt(), 130, f"interrupted: {GO_ON}"),
+]
 
 
 def commands_of_tlsperf() -> TyperGroup:
@@ -22,19 +39,40 @@ def commands_of_tlsperf() -> TyperGroup:
     return group
 
 
-def test_an_error_is_one_message_and_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("error", "code", "says"), FAILED, ids=lambda it: type(it).__name__)
+def test_an_error_is_one_line_and_an_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, says: str
 ) -> None:
-    def fail() -> None:
-        raise FormatError("raw/records.jsonl", 3, "schema 2", "schema 1")
+    def fail(_: Path) -> None:
+        raise error
 
-    monkeypatch.setattr(cli, "app", fail)
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert caught.value.code == 1
-    assert capsys.readouterr().err == (
-        "tlsperf: raw/records.jsonl:3: found schema 2, expected schema 1\n"
+    monkeypatch.setattr("tlsperf.publish.build.build", fail)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "config.toml").touch()
+    done = tlsperf(tmp_path, "build")
+    assert done.code == code
+    assert done.errors.startswith(f"tlsperf: {says}")
+    assert done.errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "code"), [("--help", 1), ("export", 1), ("compare --help", 2)])
+def test_a_command_ends_quietly_when_nobody_reads_on(command: str, code: int) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, "-m", "tlsperf", *command.split()],
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
+        stdout=writer,
+        stderr=subprocess.PIPE,
     )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (code, b"")
+
+
+def test_a_command_needs_no_output() -> None:
+    command = [sys.executable, "-m", "tlsperf", "export"]
+    ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 def test_the_help_lists_each_command_once_in_a_group_with_a_whole_sentence() -> None:
@@ -51,7 +89,13 @@ def test_the_help_lists_each_command_once_in_a_group_with_a_whole_sentence() -> 
     assert all(line.endswith(".") and not line.endswith("...") for line in lines), lines
 
 
-def test_the_help_of_each_command_ends_with_one_line_that_it_accepts() -> None:
+def test_the_help_of_each_command_ends_with_one_line_that_it_accepts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("quick.tar.gz", "2026-11-26-quick.tar.gz", "bench/suites/quick.toml"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
     for name, command in commands_of_tlsperf().commands.items():
         shown = CliRunner().invoke(cli.app, [name, "--help"], env={"COLUMNS": "80"}).stdout
         [example] = re.findall(r"^  Example: (.*)$", shown, re.MULTILINE)

@@ -75,8 +75,8 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
             os.killpg(command.pid, signal.SIGINT)
             _, errors = command.communicate(timeout=SECONDS)
         assert command.returncode == 130, errors
-        assert "Traceback" not in errors
-        assert "KeyboardInterrupt" not in errors
+        said = "interrupted: the reports written so far stay; the same command goes on"
+        assert errors == f"tlsperf: {said}\n"
         while of_session(command.pid):  # the resource tracker ends a moment later
             assert time.monotonic() < until, "a process is left"
             time.sleep(0.01)

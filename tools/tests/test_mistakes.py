@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from commands import tlsperf
+from commands import tlsperf, tlsperf_site
 from project import ARM, ROOT, ROW
 from project import OLD as RUN
 from records import BULK
@@ -28,13 +29,18 @@ TYPO = RUN.replace("server", "sevrer")
 
 
 class Mistake(NamedTuple):
-    """A mistake, and the text that its message must have: what is wrong and what to do."""
+    """A mistake, what its message must say, and the exit code: 1, or 2 for a wrong command line."""
 
     command: str
     says: str
     change: Callable[[str], str] = str
     """A change of the text of the report's page."""
     folder: str = "."
+    code: int = 1
+
+
+def use(command: str, says: str) -> Mistake:
+    return Mistake(command, says, code=2)
 
 
 def put(before: str, after: str) -> Callable[[str], str]:
@@ -51,6 +57,7 @@ def prose(text: str) -> Callable[[str], str]:
 
 CHECK = "render --check"
 NEW = "--out data/runs/2026-01-02-a-run"
+_SLUG = "--slug: found {}, expected lower-case letters, digits, hyphens and dots"
 MISTAKES = {
     "a run is misspelt in the front matter": Mistake(
         CHECK,
@@ -135,26 +142,28 @@ MISTAKES = {
     "a report on the run exists": Mistake(
         f"new data/runs/{RUN}", "choose another name with --slug"
     ),
-    "an implementation to compare is misspelt": Mistake(
+    "an implementation to compare is misspelt": use(
         "compare openssl-3.5.5 rustls-0.23.21", "expected rustls-0.23.20-aws-lc-rs"
     ),
-    "a scenario to compare is none": Mistake(
+    "a scenario to compare is none": use(
         "compare openssl-3.5.5 boringssl-29cd934 --scenario handsake",
         "--scenario handsake: none of\n  TLS 1.2 transfer",
     ),
-    "a command is misspelt": Mistake("rendr", "No such command 'rendr'. Did you mean 'render'"),
-    "an option is misspelt": Mistake("render --chek", "No such option: --chek"),
-    "a file to import does not exist": Mistake(
-        f"import nothing.txt --implementation openssl-3.6.1 {NEW}", "nothing.txt: No such file"
+    "a command is misspelt": use("rendr", "No such command 'rendr'. Did you mean 'render'"),
+    "an option is misspelt": use("render --chek", "No such option: --chek"),
+    "a file to import does not exist": use(
+        f"import nothing.txt --implementation openssl-3.6.1 {NEW}",
+        "FILE: nothing.txt: there is no such file",
     ),
+    "a folder is imported": use(f"import data {NEW}", "FILE: found 'data', expected a file, not a"),
     "a file to import is of no known format": Mistake(
         f"import config.toml --implementation openssl-3.6.1 {NEW}",
         "config.toml: no line of a known format (",
     ),
-    "an import names no run": Mistake(
+    "an import names no run": use(
         "import one --implementation openssl-3.6.1", "--out, the run to make of them: data/runs/<"
     ),
-    "an import goes outside of data/runs": Mistake(
+    "an import goes outside of data/runs": use(
         "import one --implementation openssl-3.6.1 --out /tmp/2026-01-02-a-run",
         "expected a name, or a path data/runs/<name>",
     ),
@@ -172,12 +181,18 @@ MISTAKES = {
         f"import one --implementation openssl-3.6.1 {NEW} --from openssl-bench",
         "expected openssl-bench/2024 or openssl-bench/2023",
     ),
-    "an archive does not exist": Mistake("import x.tar.gz", "x.tar.gz: there is no such file"),
+    "an archive does not exist": use("import x.tar.gz", "x.tar.gz: there is no such file"),
+    "an archive is imported as a run of another name": use(
+        f"import broken.tar.gz {NEW}", "broken.tar.gz: found an archive, which says what is in it"
+    ),
+    "an archive is imported with raw files": use(
+        f"import broken.tar.gz one {NEW}", "expected archives alone"
+    ),
     "an archive is none": Mistake("import broken.tar.gz", "expected an archive of `tlsbench pack`"),
     "a format to export is misspelt": Mistake(
         f"export {RUN} --format benchfm", "--format benchfm: expected benchfmt (there are also bmf"
     ),
-    "an export names no report": Mistake(
+    "an export names no report": use(
         "export --format bmf", "export: expected REPORT and --format FORMAT"
     ),
     "a report to export is misspelt": Mistake(
@@ -189,27 +204,28 @@ MISTAKES = {
     "a run to show the noise of is misspelt": Mistake(
         f"noise {TYPO}", f"no run '{TYPO}': expected {RUN}"
     ),
-    "the noise of a report is wanted": Mistake(
+    "the noise of a report is wanted": use(
         f"noise content/perf/{RUN}", "expected a name, or a path data/runs/<name>"
     ),
-    "one implementation is compared with nothing": Mistake(
+    "one implementation is compared with nothing": use(
         "compare openssl-3.6.1", "compare: expected two implementations, each [RUN/]IMPL"
     ),
-    "published tables are printed as JSON": Mistake(
-        "compare --tables none.toml --format json", "--tables FILE with the format text, csv"
+    "published tables are printed as JSON": use(
+        "compare --tables config.toml --format json",
+        "--tables FILE with the format text, csv",
     ),
-    "published tables are filtered": Mistake(
-        "compare --tables none.toml --scenario handshake",
+    "published tables are filtered": use(
+        "compare --tables config.toml --scenario handshake",
         "--tables prints published tables: it takes only --format",
     ),
-    "a least difference is no percentage": Mistake(
+    "a least difference is no percentage": use(
         "compare openssl-3.5.5 rustls-0.23.20-aws-lc-rs --min-difference 5",
-        "Invalid value for '--min-difference': expected a percentage such as 5%",
+        "--min-difference: found '5', expected a percentage such as 5%",
     ),
-    "figures are to be printed in an unknown format": Mistake(
+    "figures are to be printed in an unknown format": use(
         f"show {RUN} --format table", "'table' is not one of 'text', 'csv', 'json', 'markdown'"
     ),
-    "published tables do not exist": Mistake(
+    "published tables do not exist": use(
         "compare --tables none.toml", "none.toml: there is no such file"
     ),
     "a claim is about figures of two hosts": Mistake(
@@ -222,14 +238,76 @@ MISTAKES = {
             f'holds = "{ROW}: openssl-3.5.5 / openssl-3.6.1 in 1.."\n',
         ),
     ),
-    "an archive to draft from does not exist": Mistake(
-        "draft none.tar.gz --suite quick.toml", "none.tar.gz: there is no such file"
+    "an archive to draft from does not exist": use(
+        "draft none.tar.gz --suite config.toml", "ARCHIVE: none.tar.gz: there is no such file"
+    ),
+    "the suite of a draft does not exist": use(
+        "draft broken.tar.gz --suite quick.toml", "--suite: quick.toml: there is no such file"
     ),
     "a commit to summarize from does not exist": Mistake(
         "summary origin/mian", "summary origin/mian: found no such commit, expected one that HEAD"
     ),
     "the folder is in no project": Mistake(
         "validate", "is in no folder with config.toml and data/; change to a checkout", folder=".."
+    ),
+    "a name of a report has a space": use(f"new {RUN} --slug 'a b'", _SLUG.format("'a b'")),
+    "a name of a report has a capital": use(f"new {RUN} --slug Slug", _SLUG.format("'Slug'")),
+    "a name of a report leads to a folder": use(
+        f"new {RUN} --slug ../../x", _SLUG.format("'../../x'")
+    ),
+    "a name of a report has another alphabet": use(f"new {RUN} --slug č", _SLUG.format("'č'")),
+    "a name of a report is empty": use(f"new {RUN} --slug ''", _SLUG.format("''")),
+    "a title is empty": use(
+        f"new {RUN} --title ' '", "--title: found ' ', expected a line of text"
+    ),
+    "a title has two lines": use(
+        f"new {RUN} --title 'One\ntwo'", r"--title: found 'One\ntwo', expected a line of text"
+    ),
+    "a report is of the future": use(
+        f"new {RUN} --date 2031-01-01", "--date: found '2031-01-01', expected a date that is not in"
+    ),
+    "a date is not that of a calendar": use(
+        f"new {RUN} --date 2026-02-30", "--date: found '2026-02-30', expected a date such as 2026-"
+    ),
+    "a date is of another form": use(
+        f"new {RUN} --date 20261121", "--date: found '20261121', expected a date such as 2026-11-21"
+    ),
+    "a run for a new report has no name": use("new ''", "RUN: found '', expected a name"),
+    "a report to render has no name": use("render ''", "REPORT: found '', expected a name"),
+    "a run to show has no name": use("show ''", "RUN|REPORT: found '', expected a name"),
+    "a run is imported of the future": use(
+        "import one --out 2031-01-01-x", "--out: found '2031-01-01', expected a date that is not in"
+    ),
+    "a report is exported into a file": use(
+        f"export csv {RUN} --out config.toml",
+        "--out: found 'config.toml', expected a folder that can be written to",
+    ),
+    "a commit begins like an option": use(
+        "summary -- --all", "COMMIT: found '--all', expected a commit, such as origin/main"
+    ),
+    "only changed reports are rendered": use(
+        "render --changed", "--changed: expected --check beside it, and no report"
+    ),
+    "a value is missing": use(f"new {RUN} --slug", "Option '--slug' requires an argument"),
+    "an argument is missing": use("new", "Missing argument 'RUN'. Try: tlsperf new --help"),
+    "an argument is too many": use(
+        f"show {RUN} {ARM}", f"Got unexpected extra argument(s) ({ARM}) Try: tlsperf show --help"
+    ),
+    "a word is not one of the known ones": use(
+        "compare a b --estimator mean", "--estimator: 'mean' is not one of 'median', 'upper-median'"
+    ),
+    "a port is none": use(
+        "site serve --port 80000", "--port: found '80000', expected a port from 1"
+    ),
+    "a port is no number": use(
+        "site serve --port x", "--port: found 'x', expected a port from 1 to"
+    ),
+    "an address has no scheme": use(
+        "site build --base-url example.org",
+        "--base-url: found 'example.org', expected an address such as https://example.org/perf",
+    ),
+    "an action is misspelt": use(
+        "site bild", "action: invalid choice: 'bild' (choose from 'build'"
     ),
 }
 
@@ -257,12 +335,19 @@ def test_a_mistake_is_rejected_at_once_with_the_next_step(rendered: Path, name: 
     right = page.read_text(encoding="utf-8")
     try:
         page.write_text(mistake.change(right), encoding="utf-8")
-        done = tlsperf(rendered / mistake.folder, *mistake.command.split())
+        program, *arguments = shlex.split(mistake.command)
+        folder = rendered / mistake.folder
+        done = (
+            tlsperf_site(folder, *arguments)
+            if program == "site"
+            else tlsperf(folder, program, *arguments)
+        )
     finally:
         page.write_text(right, encoding="utf-8")
-    said = done.out + done.errors
-    assert done.code in (1, 2), said
-    assert mistake.says in said
+    assert done.code == mistake.code, done.errors
+    assert mistake.says in done.errors
+    assert any(line.startswith("tlsperf") for line in done.errors.splitlines())
+    assert all(line.startswith("  ") for line in done.errors.splitlines()[1:]), done.errors
     assert done.seconds < MOST_SECONDS
     assert not (rendered / "data/runs/2026-01-02-a-run").exists()
 
@@ -296,34 +381,15 @@ def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
     ]
 
 
-# --- processes of their own ----------------------------------------------------------------------
-
-
-def run(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
-    """The result of the program `tlsperf` in a folder, and the processor seconds that it took."""
+def test_the_version_is_printed_quickly(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    paths = {"PYTHONPATH": str(ROOT / "tools" / "src"), "OPENBLAS_NUM_THREADS": "1"}
-    program = Path(sys.executable).with_name("tlsperf")
     done = subprocess.run(
-        [program, *command.split()],
-        cwd=folder,
-        env=os.environ | paths,
+        [Path(sys.executable).with_name("tlsperf"), "--version"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "tools" / "src")},
         capture_output=True,
         text=True,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done, spent
-
-
-def test_the_program_ends_with_a_message_and_no_traceback(rendered: Path) -> None:
-    done, _ = run(f"show {TYPO}", rendered)
-    assert done.returncode == 1
-    assert done.stderr.startswith("tlsperf: ")
-    assert "Traceback" not in done.stderr
-
-
-def test_the_version_is_printed_quickly(tmp_path: Path) -> None:
-    done, seconds = run("--version", tmp_path)
     assert done.stdout.startswith("tlsperf 0.")
-    assert seconds < 1
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1

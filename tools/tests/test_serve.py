@@ -20,7 +20,8 @@ import pytest
 
 from pages import zolas
 from project import POST, ROOT, make_site
-from tlsperf.site import SiteError, run
+from tlsperf.contract.errors import UserError
+from tlsperf.site import run
 
 pytestmark = pytest.mark.zola
 
@@ -119,5 +120,5 @@ def test_a_port_in_use_is_reported(project: Path, tmp_path: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         site = make_site(tmp_path / "site", project)
-        with pytest.raises(SiteError, match="PORT=N serves at another port"):
+        with pytest.raises(UserError, match="PORT=N serves at another port"):
             run(zolas.current(), site, "serve", port=port)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from commands import tlsperf_site
 from tlsperf import site
+from tlsperf.contract.errors import UserError
 from tlsperf.site import (
-    SiteError,
     Zola,
     candidates,
     config_for,
@@ -77,7 +78,7 @@ def test_without_a_zola_the_message_states_how_to_install_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SiteError, match="make node_modules"):
+    with pytest.raises(UserError, match="make node_modules"):
         find_zola(tmp_path)
 
 
@@ -94,7 +95,7 @@ def test_the_config_is_translated_for_an_old_zola() -> None:
 
 
 def test_a_key_on_several_lines_is_an_error_not_a_broken_config() -> None:
-    with pytest.raises(SiteError):
+    with pytest.raises(UserError):
         translate('feed_filenames = [\n  "rss.xml",\n]\n', (0, 17, 2))
 
 
@@ -133,7 +134,7 @@ def test_a_zola_that_ends_with_0_and_built_nothing_fails(
     if built_before:
         page.parent.mkdir()
         page.write_text("of an earlier build")
-    with pytest.raises(SiteError) as error:
+    with pytest.raises(UserError) as error:
         run(zola, tmp_path, "build")
     assert f"built no site: {page} is not of this build" in str(error.value)
     assert str(error.value).endswith(f"It printed: {said}")
@@ -166,9 +167,30 @@ def build_script(site: Path, script: str) -> Zola:
     return Zola((str(path),), (0, 22, 0))
 
 
-def test_the_wrong_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_folder_that_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert site.main(["build"]) == 1
-    assert f"{tmp_path} is in no folder with config.toml and data/" in capsys.readouterr().err
+    (tmp_path / "data").mkdir()
+    (tmp_path / "config.toml").write_text("generate_feeds = true\n")
+    (tmp_path / "build").write_text("no folder")
+    monkeypatch.setattr(site, "find_zola", lambda _: Zola(("zola",), (0, 17, 2)))
+    done = tlsperf_site(tmp_path, "build")
+    assert (done.code, done.errors) == (1, "tlsperf.site: build: File exists\n")
+
+
+def test_ctrl_c_says_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "data").mkdir()
+    (tmp_path / "config.toml").touch()
+    monkeypatch.setattr(site, "find_zola", interrupted)
+    done = tlsperf_site(tmp_path, "build")
+    said = "interrupted: public/ may be incomplete; the same command builds it again"
+    assert (done.code, done.errors) == (130, f"tlsperf.site: {said}\n")
+
+
+def test_the_wrong_folder_is_named(tmp_path: Path) -> None:
+    done = tlsperf_site(tmp_path, "build")
+    assert done.code == 1
+    assert f"{tmp_path} is in no folder with config.toml and data/" in done.errors

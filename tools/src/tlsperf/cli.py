@@ -7,11 +7,12 @@ scipy.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import gc
 import io
-import math
+import re
 import sys
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -21,9 +22,11 @@ from typer._completion_classes import completion_init
 from typer._completion_shared import get_completion_script
 from typer.core import TyperCommand, TyperGroup
 
-from tlsperf.contract.errors import UserError
+from tlsperf import options
+from tlsperf.contract.errors import UsageError, UserError, mismatch
+from tlsperf.exits import ERROR, WRONG_USE, exit_code
 from tlsperf.load.completion import implementations, report_names, run_names, runs_and_reports
-from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
+from tlsperf.load.root import find_root
 
 _MAKE: Final = "Make a report"
 _READ: Final = "Read figures"
@@ -49,7 +52,6 @@ class _Grouped(TyperGroup):
 app = typer.Typer(
     cls=_Grouped,
     help="Makes reports from the raw output of TLS benchmarks.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=False,  # `completions` prints the script, as that of tlsbench does
@@ -83,19 +85,12 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _percentage(text: str) -> float:
-    """The share for a percentage such as 5%."""
-    try:
-        share = float(text.removesuffix("%")) / 100
-    except ValueError:
-        share = -1.0
-    if not text.endswith("%") or not 0 <= share < math.inf:
-        raise typer.BadParameter("expected a percentage such as 5%")
-    return share
+def _typed(parse: Callable[[str], options.Value]) -> Callable[[str], options.Value]:
+    return options.raising(parse, typer.BadParameter)
 
 
 @app.callback()
-def options(
+def tlsperf(
     version: Annotated[
         bool,
         typer.Option(
@@ -114,20 +109,33 @@ def new(
     run: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN", help="Runs in data/runs, by id or folder.", autocompletion=run_names
+            metavar="RUN",
+            parser=_typed(options.run),
+            help="Runs in data/runs, by id or folder.",
+            autocompletion=run_names,
         ),
     ],
     slug: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the folder after the date.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            parser=_typed(options.slug),
+            help="Name of the folder after the date.",
+        ),
     ] = None,
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Title; by default what is compared.")
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            parser=_typed(options.title),
+            help="Title; by default what is compared.",
+        ),
     ] = None,
     date: Annotated[
-        datetime | None,
+        datetime.date | None,
         typer.Option(
             metavar="DATE",
-            formats=["%Y-%m-%d"],
+            parser=_typed(options.day),
             help="Date, such as 2026-11-21; by default that of the runs.",
         ),
     ] = None,
@@ -136,8 +144,7 @@ def new(
     """Makes the folder of a report on runs, with prose to complete."""
     from tlsperf.publish.scaffold import new_report
 
-    day = date.date() if date else None
-    page = new_report(find_root(), [run_id(given) for given in run], slug, title, day)
+    page = new_report(find_root(), list(dict.fromkeys(run)), slug, title, date)
     print(f"wrote {page}\nnext: write its prose, then tlsperf render {page.parent.name}")
 
 
@@ -147,6 +154,7 @@ def render(
         list[str] | None,
         typer.Argument(
             metavar="REPORT",
+            parser=_typed(options.report),
             help="Reports in content/perf, by id or folder; by default all.",
             autocompletion=report_names,
         ),
@@ -168,10 +176,9 @@ def render(
 
     if changed:
         if reports or not check:
-            raise UserError("--changed: expected --check beside it, and no report")
+            raise UsageError("--changed: expected --check beside it, and no report")
         raise typer.Exit(check_changed(find_root()))
-    names = [report_id(given) for given in reports or ()]
-    raise typer.Exit(render_reports(find_root(), names, check=check, verbose=verbose))
+    raise typer.Exit(render_reports(find_root(), reports or (), check=check, verbose=verbose))
 
 
 @app.command(rich_help_panel=_MAKE, epilog="Example: tlsperf build")
@@ -189,6 +196,7 @@ def remove(
         str,
         typer.Argument(
             metavar="REPORT",
+            parser=_typed(options.report),
             help="Report in content/perf, by id or folder.",
             autocompletion=report_names,
         ),
@@ -198,7 +206,7 @@ def remove(
     """Removes a report, with the runs that nothing else uses."""
     from tlsperf.publish.remove import remove_report
 
-    for line in remove_report(find_root(), report_id(report)):
+    for line in remove_report(find_root(), report):
         print(line)
 
 
@@ -210,6 +218,7 @@ def show(
         str,
         typer.Argument(
             metavar="RUN|REPORT",
+            parser=_typed(options.name),
             help="Run or report, by id or folder.",
             autocompletion=runs_and_reports,
         ),
@@ -226,7 +235,12 @@ def show(
 @app.command(rich_help_panel=_READ, epilog="Example: tlsperf summary origin/main")
 def summary(
     since: Annotated[
-        str, typer.Argument(metavar="COMMIT", help="Commit to compare with, such as origin/main.")
+        str,
+        typer.Argument(
+            metavar="COMMIT",
+            parser=_typed(options.commit),
+            help="Commit to compare with, such as origin/main.",
+        ),
     ],
 ) -> None:
     """Prints, as Markdown, how reports changed since a commit."""
@@ -242,10 +256,19 @@ def summary(
 def draft(
     archive: Annotated[
         Path,
-        typer.Argument(metavar="ARCHIVE", help="Archive of a run, written by `tlsbench pack`."),
+        typer.Argument(
+            metavar="ARCHIVE",
+            parser=_typed(options.file),
+            help="Archive of a run, written by `tlsbench pack`.",
+        ),
     ],
     suite: Annotated[
-        Path, typer.Option(metavar="FILE", help="Suite in bench/suites that was measured.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            parser=_typed(options.file),
+            help="Suite in bench/suites that was measured.",
+        ),
     ],
     quiet: Quiet = False,
 ) -> None:
@@ -262,40 +285,63 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE", help="Raw files of one implementation, or archives of runs."
+            metavar="FILE",
+            parser=_typed(options.file),
+            help="Raw files of one implementation, or archives of runs.",
         ),
     ],
     out: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Run to make or to extend, such as 2026-03-07-x86-64."),
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            parser=_typed(options.new_run),
+            help="Run to make or to extend, such as 2026-03-07-x86-64.",
+        ),
     ] = None,
     implementation: Annotated[
-        str | None, typer.Option(metavar="ID", help="What was measured, such as openssl-3.6.1.")
+        str | None,
+        typer.Option(
+            metavar="ID",
+            parser=_typed(options.name),
+            help="What was measured, such as openssl-3.6.1.",
+        ),
     ] = None,
     format_name: Annotated[
         str | None,
         typer.Option("--from", metavar="FORMAT", help="Format, if several fit a file."),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Host that was measured, by its id in data/hosts.")
+        str,
+        typer.Option(
+            metavar="HOST",
+            parser=_typed(options.name),
+            help="Host that was measured, by its id in data/hosts.",
+        ),
     ] = "unknown",
     quiet: Quiet = False,
 ) -> None:
     """Makes or extends a run from raw files, or unpacks archives."""
     from tlsperf.load.archive import SUFFIX
+    from tlsperf.load.importer import UNKNOWN_HOST
     from tlsperf.publish.runs import import_archive, import_report
 
     root = find_root()
-    if all(file.name.endswith(SUFFIX) for file in files):
-        for file in files:
+    archives = [file for file in files if file.name.endswith(SUFFIX)]
+    if archives:
+        others = out or implementation or format_name or host != UNKNOWN_HOST
+        if archives != files or others:
+            raise UsageError(
+                f"{archives[0]}: found an archive, which says what is in it, among other files or "
+                "options; expected archives alone"
+            )
+        for file in archives:
             run = import_archive(file, root / "data" / "runs")
             folder = root / "data" / "runs" / run.id
             print(f"{folder}: imported {file}\nto undo: rm -r {folder}")
         return
     if out is None:
-        raise UserError("raw files need --out, the run to make of them: data/runs/<date>-<name>")
-    folder = new_run_folder(root, out)
-    print(import_report(files, implementation, folder, format_name, host))
+        raise UsageError("raw files need --out, the run to make of them: data/runs/<date>-<name>")
+    print(import_report(files, implementation, out, format_name, host))
 
 
 @app.command(
@@ -306,6 +352,7 @@ def compare(
         str | None,
         typer.Argument(
             metavar="[RUN/]LEFT",
+            parser=_typed(options.name),
             help="Implementation, such as openssl-3.6.1; with its run if several have it.",
             autocompletion=implementations,
         ),
@@ -314,13 +361,18 @@ def compare(
         str | None,
         typer.Argument(
             metavar="[RUN/]RIGHT",
+            parser=_typed(options.name),
             help="Implementation to compare with it.",
             autocompletion=implementations,
         ),
     ] = None,
     tables: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Print the published tables of this file instead."),
+        typer.Option(
+            metavar="FILE",
+            parser=_typed(options.file),
+            help="Print the published tables of this file instead.",
+        ),
     ] = None,
     scenario: Annotated[
         str | None,
@@ -342,7 +394,7 @@ def compare(
         float | None,
         typer.Option(
             metavar="PERCENT",
-            parser=_percentage,
+            parser=_typed(options.percentage),
             help="Print only the names of rows whose figures differ by less, such as 5%.",
         ),
     ] = None,
@@ -363,7 +415,7 @@ def compare(
         or min_difference is not None
     )
     if tables is not None and chosen:
-        raise UserError("compare: --tables prints published tables: it takes only --format")
+        raise UsageError("compare: --tables prints published tables: it takes only --format")
     if tables is not None and left is None and output != "json":
         _print_published(root, tables, "csv" if output == "csv" else "markdown")
     elif left is not None and right is not None and tables is None:
@@ -374,7 +426,7 @@ def compare(
         if is_slower(results):
             raise typer.Exit(1)
     else:
-        raise UserError(
+        raise UsageError(
             "compare: expected two implementations, each [RUN/]IMPLEMENTATION, or --tables FILE "
             "with the format text, csv or markdown"
         )
@@ -397,6 +449,7 @@ def export(
         str | None,
         typer.Argument(
             metavar="REPORT",
+            parser=_typed(options.report),
             help="Report in content/perf, by id or folder.",
             autocompletion=report_names,
         ),
@@ -408,7 +461,9 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Folder to write to; by default a single file is printed."
+            metavar="FOLDER",
+            parser=_typed(options.folder),
+            help="Folder to write to; by default a single file is printed.",
         ),
     ] = None,
 ) -> None:
@@ -422,9 +477,9 @@ def export(
         for name, known in FORMS.items():
             print(f"{name:<15}{known.summary}")
     elif report is None or form is None:
-        raise UserError("export: expected REPORT and --format FORMAT; alone it lists the formats")
+        raise UsageError("export: expected REPORT and --format FORMAT; alone it lists the formats")
     else:
-        print(exported(find_root(), form, report_id(report), out), end="")
+        print(exported(find_root(), form, report, out), end="")
 
 
 @app.command(rich_help_panel=_KEEP, epilog="Example: tlsperf validate")
@@ -455,14 +510,22 @@ def noise(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="Run in data/runs, by id or folder.", autocompletion=run_names
+            metavar="RUN",
+            parser=_typed(options.run),
+            help="Run in data/runs, by id or folder.",
+            autocompletion=run_names,
         ),
     ],
 ) -> None:
     """Prints the noise floor of a run, with every row."""
     from tlsperf.analysis.noise import measure_noise
 
-    print(measure_noise(find_root() / "data" / "runs" / run_id(run)))
+    print(measure_noise(find_root() / "data" / "runs" / run))
+
+
+_GO_ON: Final = "the reports written so far stay; the same command goes on"
+_LEFT: Final = {"render": _GO_ON, "build": _GO_ON}
+"""What an interrupted command leaves, and how to go on; the others write all or nothing."""
 
 
 @app.command(epilog="Example: tlsperf completions zsh")
@@ -484,20 +547,40 @@ def completions(
 
 
 def main() -> None:
-    """Runs a command. An error of the user or the system is one message and exit code 1.
+    """Runs a command, and ends with its exit code.
 
-    `compare` exits with 2 for such an error, since its 1 means that a figure is slower.
+    `compare` exits with 2 for an error too, since its 1 means that a figure is slower.
     """
-    failure = 2 if sys.argv[1:2] == ["compare"] else 1
+    command = "".join(sys.argv[1:2])
+    failure = WRONG_USE if command == "compare" else ERROR
+    raise SystemExit(exit_code("tlsperf", lambda: _ended(failure), failure, _LEFT.get(command, "")))
+
+
+def _ended(failure: int) -> int | None:
+    """Runs a command; what Typer and pydantic found wrong is an error of the user."""
+    given = sys.argv[1:]
     try:
-        app()
-    except UserError as error:
-        print(f"tlsperf: {error}", file=sys.stderr)
-        raise SystemExit(failure) from None
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"tlsperf: {place}{error.strerror or error}", file=sys.stderr)
-        raise SystemExit(failure) from None
+        code = app(given or ["--help"], prog_name="tlsperf", standalone_mode=False)
+    except typer.TyperException as error:
+        raise UsageError(_of_typer(error)) from None
+    except SystemExit as end:  # when nobody reads the output any more, and after completion
+        return failure if end.code else 0
+    except ValueError as error:
+        from pydantic import ValidationError
+
+        if isinstance(error, ValidationError):
+            raise mismatch(error, error.title) from None
+        raise
+    return code if given else WRONG_USE
+
+
+def _of_typer(error: typer.TyperException) -> str:
+    """What is wrong, in one line: `--date: found '2031-01-01', expected …`."""
+    said = error.format_message()
+    if isinstance(error, typer.BadParameter) and error.message:
+        return re.sub(r"^Invalid value for '(?:.* / ')?(.*?)': (Value error, )?", r"\1: ", said)
+    place = getattr(error, "ctx", None)
+    return f"{said} Try: {place.command_path} --help" if place else said
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ written for the current Zola; an older Zola gets a translated copy.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -14,11 +13,17 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, NoReturn
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UsageError, UserError
+from tlsperf.exits import exit_code
 from tlsperf.load.root import find_root
+from tlsperf.load.toml_text import read_toml
+from tlsperf.options import address, port, raising
 
 FEEDS_IN_PLURAL = (0, 19)
 """The first Zola with `generate_feeds` and `feed_filenames` instead of the singular forms."""
@@ -40,10 +45,6 @@ _DONE = re.compile(r"^Done in ", re.MULTILINE)
 """The line that every Zola prints after a build."""
 
 _SINGULAR = {"generate_feeds": "generate_feed", "feed_filenames": "feed_filename"}
-
-
-class SiteError(Exception):
-    """Why the site cannot be built, as a message for the user."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,14 @@ def probe(command: tuple[str, ...]) -> Zola | None:
 def find_zola(root: Path) -> Zola:
     """The newest candidate that runs on this host; the host's own if versions are equal.
 
-    Raises SiteError.
+    Raises UserError.
     """
     tried = candidates(root)
     if running := [zola for command in tried if (zola := probe(command))]:
         return max(running, key=lambda zola: zola.version)
     if tried:
-        raise SiteError(f"no Zola runs on this host, tried: {'; '.join(map(' '.join, tried))}")
-    raise SiteError(
+        raise UserError(f"no Zola runs on this host, tried: {'; '.join(map(' '.join, tried))}")
+    raise UserError(
         "no Zola found: run `make node_modules/.installed`, or install one from https://www.getzola.org"
     )
 
@@ -100,7 +101,7 @@ def translate(config: str, version: tuple[int, ...]) -> str:
     """`config.toml` for an older Zola.
 
     Before 0.22 without JSON Feed; before 0.19 with only the first feed, under the older keys.
-    Raises SiteError if a translated key is not on one line.
+    Raises UserError if a translated key is not on one line.
     """
     current = tomllib.loads(config)
     feeds = [name for name in current.get("feed_filenames", ["rss.xml"]) if name != "feed.json"]
@@ -116,7 +117,7 @@ def translate(config: str, version: tuple[int, ...]) -> str:
             line = rf"^{key}\s*=\s*(true|false|\[.*\])[ \t]*$"
             config, found = re.subn(line, f"{name} = {value}", config, flags=re.MULTILINE)
             if found != 1:
-                raise SiteError(f"config.toml: {key}: expected a line of its own, with its value")
+                raise UserError(f"config.toml: {key}: expected a line of its own, with its value")
     return config
 
 
@@ -129,6 +130,7 @@ def config_for(zola: Zola, root: Path) -> Path:
         return config
     copy = root / "build" / f"config-zola-{'.'.join(map(str, zola.version))}.toml"
     copy.parent.mkdir(exist_ok=True)
+    read_toml(config)  # names the line of a mistake
     translated = translate(config.read_text(encoding="utf-8"), zola.version)
     copy.write_text(translated, encoding="utf-8")
     return copy
@@ -144,7 +146,7 @@ def run(
 ) -> None:
     """Builds the site in `root`, or serves it until someone stops it.
 
-    Raises SiteError with Zola's output if it cannot be built.
+    Raises UserError with Zola's output if it cannot be built.
     """
     command = [*zola.command, "--root", str(root), "--config", str(config_for(zola, root)), action]
     if base_url is not None:
@@ -160,7 +162,7 @@ def run(
         except KeyboardInterrupt:
             return
         if code:
-            raise SiteError(
+            raise UserError(
                 f"the server ended with exit code {code}; PORT=N serves at another port"
             )
         return
@@ -175,10 +177,10 @@ def run(
     )
     said = result.stdout.strip()
     if result.returncode != 0:
-        raise SiteError(said or f"zola ended with exit code {result.returncode}")
+        raise UserError(said or f"zola ended with exit code {result.returncode}")
     # The script of npm may end with 0 although its Zola failed.
     if not _DONE.search(said) or _written(page) in (None, before):
-        raise SiteError(
+        raise UserError(
             f"zola ended with exit code 0 and built no site: {page} is not of this build. "
             f"It printed: {said or 'nothing'}"
         )
@@ -195,21 +197,37 @@ def _written(page: Path) -> int | None:
     return page.stat().st_mtime_ns if page.exists() else None
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="tlsperf.site", description="Build or serve the site.")
+class _Parser(ArgumentParser):
+    """A parser whose errors are raised."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message.removeprefix("argument "))
+
+
+def _ended(arguments: Sequence[str]) -> None:
+    parser = _Parser(prog="tlsperf.site", description="Build or serve the site.")
     parser.add_argument("action", choices=["build", "serve"])
-    parser.add_argument("--base-url", help="address of the site, if not that in config.toml")
     parser.add_argument(
-        "--port", type=int, default=PORT, help=f"port of `serve`, by default {PORT}"
+        "--base-url",
+        type=raising(address, ArgumentTypeError),
+        help="address of the site, if not that in config.toml",
+    )
+    parser.add_argument(
+        "--port",
+        type=raising(port, ArgumentTypeError),
+        default=PORT,
+        help=f"port of `serve`, by default {PORT}",
     )
     options = parser.parse_args(arguments)
-    try:
-        root = find_root()
-        run(find_zola(root), root, options.action, options.base_url, port=options.port)
-    except (SiteError, UserError) as error:
-        print(f"tlsperf.site: {error}", file=sys.stderr)
-        return 1
-    return 0
+    root = find_root()
+    run(find_zola(root), root, options.action, options.base_url, port=options.port)
+
+
+_LEFT: Final = "public/ may be incomplete; the same command builds it again"
+
+
+def main(arguments: Sequence[str]) -> int:
+    return exit_code("tlsperf.site", lambda: _ended(arguments), left=_LEFT)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,13 @@ import pytest
 from pages import zolas
 from pages.conftest import BASE_URL, Built
 from project import ARM, BORING, BOTH, NEW, ROOT, WIDE, results_of
+from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import GroupMean, Results
 from tlsperf.load.page import read_page
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.page_json import page_json
 from tlsperf.report.figures import quoted
-from tlsperf.site import SiteError, run
+from tlsperf.site import run
 
 pytestmark = pytest.mark.zola
 
@@ -488,7 +489,7 @@ def test_a_mistake_in_a_report_is_named(broken: Path, was: str, becomes: str, sa
     text = page.read_text(encoding="utf-8")
     assert was in text
     page.write_text(text.replace(was, becomes, 1), encoding="utf-8")
-    with pytest.raises(SiteError) as error:
+    with pytest.raises(UserError) as error:
         run(zolas.current(), broken, "build")
     assert said in str(error.value)
     assert NEW in str(error.value)
@@ -516,5 +517,5 @@ def test_a_report_without_a_date_is_named(broken: Path) -> None:
     undated = Path(shutil.copytree(folder, folder.with_name("undated")))
     text = (undated / "index.md").read_text(encoding="utf-8")
     (undated / "index.md").write_text(text.replace("date = ", "updated = ", 1), encoding="utf-8")
-    with pytest.raises(SiteError, match=r"undated/index\.md: needs a date"):
+    with pytest.raises(UserError, match=r"undated/index\.md: needs a date"):
         run(zolas.current(), broken, "build")

@@ -19,6 +19,10 @@ class UserError(Exception):
     """An error with a message for the user: what was found, and what to do about it."""
 
 
+class UsageError(UserError):
+    """A command line that no project could carry out."""
+
+
 class FormatError(UserError):
     """A file does not follow its format; none of its content is used.
 

@@ -11,15 +11,15 @@ import hashlib
 import io
 import re
 import tarfile
-import tomllib
 import zlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from tlsperf.contract.errors import FormatError, TomlError, UserError
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.run import Run
 from tlsperf.load.run import check_raw, loaded_run, parse_run
+from tlsperf.load.toml_text import toml_table
 
 SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"
@@ -138,10 +138,10 @@ def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
     if manifest not in members:
         raise FormatError(name, None, "no run.toml", manifest)
     try:
-        table = tomllib.loads(members[manifest].decode("utf-8"))
-    except ValueError as error:
-        raise TomlError(error, place, None) from None
-    run = parse_run(table, place)
+        text = members[manifest].decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(place, None, error.reason, "text in UTF-8") from None
+    run = parse_run(toml_table(text, place), place)
     if run.id != folder:
         raise FormatError(place, None, f"id {run.id!r}", f"{folder!r}, the folder's name")
     listed = {f"{folder}/{file.path}" for file in run.files}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,10 +13,11 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from tlsperf.contract.claim import Claim
-from tlsperf.contract.errors import FormatError, TomlError, UserError, mismatch
+from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
 from tlsperf.load.shortcodes import Call, shortcodes
+from tlsperf.load.toml_text import toml_table
 
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _CLAIM: Final = "[[extra.claims]]"
@@ -146,13 +146,7 @@ def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:
 
 def front_matter_table(text: str, file: str) -> dict[str, Any]:
     """The table in a page's front matter. Raises FormatError with the line in the page."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = re.search(r"at line (\d+)", str(error))
-        # The front matter starts in line 2 of the file.
-        line = int(found.group(1)) + 1 if found else None
-        raise TomlError(error, file, line) from None
+    return toml_table(text, file, first_line=2)
 
 
 def read_pages(root: Path) -> list[Page]:

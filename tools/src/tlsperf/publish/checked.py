@@ -18,7 +18,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
 from tlsperf.load.page import Page
-from tlsperf.publish.files import replace_file
+from tlsperf.publish.files import put_file
 
 FILE: Final = Path("data", "checked.json")
 SHORT: Final = 16
@@ -52,17 +52,17 @@ class Checked:
         digests = dict(found) if all_of_them else self._known | dict(found)
         self._table[self._kind] = {"code": self._code, "digests": dict(sorted(digests.items()))}
         text = json.dumps(dict(sorted(self._table.items())), indent=1) + "\n"
-        if not self._path.exists() or self._path.read_text(encoding="utf-8") != text:
-            replace_file(self._path, text.encode())
+        put_file(self._path, text.encode())
 
 
 def _read(path: Path) -> dict[str, Any]:
     """The recorded table; empty if there is none or it cannot be read, so that all is checked."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        recorded = table.items()
+        return {kind: of for kind, of in recorded if isinstance(of.get("digests"), dict)}
+    except (OSError, ValueError, RecursionError, AttributeError):
         return {}
-    return table if isinstance(table, dict) else {}
 
 
 def digest(root: Path, paths: Iterable[Path], *texts: str) -> str:

@@ -5,15 +5,15 @@ The texts of figures come from page.json, which git holds; nothing is calculated
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.text import host_label, markdown, markdown_table
+from tlsperf.load.json_text import parse_json
 from tlsperf.publish.assemble import results_of
 
 MOST_ROWS: Final = 200
@@ -52,8 +52,13 @@ def summary_since(root: Path, reference: str) -> str:
         elif not there:
             parts.append(introduction(results_of(root, name)))
         else:
-            before = json.loads(_git(root, "show", f"{base}:{path}"))
-            parts.append(comparison(before, json.loads((root / path).read_bytes())))
+            before = _git(root, "show", f"{base}:{path}")
+            after = (root / path).read_text(encoding="utf-8", errors="replace")
+            try:
+                parts.append(comparison(parse_json(before, base), parse_json(after, path)))
+            except (KeyError, TypeError, AttributeError, ValueError):
+                expected = "what `tlsperf render` writes"
+                raise FormatError(path, None, "other content", expected) from None
     return "\n".join(parts) or "No figure of any report changes.\n"
 
 

@@ -1,0 +1,5 @@
+"""`python -m tlsperf`: the same as `tlsperf`."""
+
+from tlsperf.cli import main
+
+main()
