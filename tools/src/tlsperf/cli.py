@@ -15,8 +15,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UserError, message_of
 from tlsperf.load.completion import implementations, report_names, run_names, runs_and_reports
+from tlsperf.load.damage import damage
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 
 app = typer.Typer(
@@ -254,7 +255,7 @@ def compare(
         str | None,
         typer.Argument(
             metavar="[RUN/]LEFT",
-            help="Implementation, such as openssl-3.6.1; with its run if several have it.",
+            help="Implementation, such as openssl-3.6.1; by default of the newest run with both.",
             autocompletion=implementations,
         ),
     ] = None,
@@ -411,6 +412,19 @@ def noise(
     print(measure_noise(find_root() / "data" / "runs" / run_id(run)))
 
 
+def _run() -> None:
+    """Runs a command, and warns of what it left out unless its error says the same."""
+    with damage() as left_out:
+        try:
+            app()
+        finally:
+            error = sys.exception()
+            said = message_of(error) if isinstance(error, (UserError, OSError)) else ""
+            for line in left_out:
+                if line not in said.splitlines():
+                    print(f"warning: {line}; left out", file=sys.stderr)
+
+
 def main() -> None:
     """Runs a command. An error of the user or the system is one message and exit code 1.
 
@@ -418,13 +432,12 @@ def main() -> None:
     """
     failure = 2 if sys.argv[1:2] == ["compare"] else 1
     try:
-        app()
+        _run()
     except UserError as error:
         print(f"tlsperf: {error}", file=sys.stderr)
         raise SystemExit(failure) from None
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"tlsperf: {place}{error.strerror or error}", file=sys.stderr)
+        print(f"tlsperf: {message_of(error)}", file=sys.stderr)
         raise SystemExit(failure) from None
 
 

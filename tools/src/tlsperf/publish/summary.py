@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.text import host_label, markdown, markdown_table
+from tlsperf.load.damage import readable
+from tlsperf.load.json_text import parse_json
 from tlsperf.publish.assemble import results_of
 
 MOST_ROWS: Final = 200
@@ -41,20 +43,28 @@ def summary_since(root: Path, reference: str) -> str:
     paths = _git(
         root, "diff", "--name-only", "--no-renames", base, "--", "content/perf/*/page.json"
     ).splitlines()
-    parts = []
-    for path in sorted(paths):
+
+    def part(path: str) -> str:
         name = Path(path).parent.name
-        there = _git(root, "ls-tree", "--name-only", base, "--", path)
         if not (root / path).exists():
             left = (root / path).with_name("index.md").exists()
             state = "has no page.json: run `tlsperf render`" if left else "is removed"
-            parts.append(f"## {name}\n\nThis report {state}.\n")
-        elif not there:
-            parts.append(introduction(results_of(root, name)))
-        else:
-            before = json.loads(_git(root, "show", f"{base}:{path}"))
-            parts.append(comparison(before, json.loads((root / path).read_bytes())))
+            return f"## {name}\n\nThis report {state}.\n"
+        if not _git(root, "ls-tree", "--name-only", base, "--", path):
+            return introduction(results_of(root, name))
+        before = json.loads(_git(root, "show", f"{base}:{path}"))
+        return comparison(before, _page(root / path))
+
+    parts = list(readable(part, sorted(paths)))
     return "\n".join(parts) or "No figure of any report changes.\n"
+
+
+def _page(path: Path) -> Mapping[str, Any]:
+    """The page.json of a report; its layout is checked by nobody but the templates."""
+    table = parse_json(path.read_text(encoding="utf-8"), str(path))
+    if not isinstance(table, dict) or not isinstance(table.get("tables"), dict):
+        raise FormatError(str(path), None, "no tables", "what tlsperf render writes")
+    return table
 
 
 def introduction(results: Results) -> str:
