@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from commands import commit, git, tlsperf
-from project import NEW, OPENSSL, ROOT, RUNS, SMALL, files, write_made
+from project import NEW, NIGHTS, OPENSSL, ROOT, RUNS, SMALL, files, write_made, write_nights
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.load.page import Page
@@ -187,6 +187,19 @@ def test_a_report_that_is_not_rendered_is_on_no_page_over_all_reports(site: Path
     missing.write_bytes(page)
     build(site)
     assert REPORT in index.read_text(encoding="utf-8")
+
+
+def test_a_damaged_night_is_left_out_with_those_of_its_folder_alone(site: Path) -> None:
+    write_nights(site)
+    nights = site / "data" / "nightly"
+    shutil.copytree(nights / NIGHTS, nights / "releases")
+    described = next((nights / "releases").glob("*/run.toml"))
+    described.write_bytes(b"")
+    with pytest.raises(UserError, match=f"^{described}: found id nothing"):
+        build(site)
+    pages = [path.name for path in (site / "content" / "nightly").iterdir()]
+    assert pages
+    assert all(name.startswith(NIGHTS) for name in pages), pages
 
 
 def test_a_build_that_was_interrupted_goes_on_where_it_stopped(

@@ -39,7 +39,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Noise, Results
 from tlsperf.contract.run import Host, RunWarning
-from tlsperf.load.run import LoadedRun
+from tlsperf.load.run import LoadedRun, loader
 from tlsperf.load.tlsbench import Gap
 from tlsperf.publish.compare import (
     all_valid,
@@ -389,7 +389,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_side_without_a_run_is_of_the_newest_that_has_both(
     left: str, right: str, run: str, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert places(left, right, runs) == ((run, OPENSSL), (run, RUSTLS))
+    assert places(left, right, runs, loader(runs)) == ((run, OPENSSL), (run, RUSTLS))
     said = f"{OPENSSL} and {RUSTLS}: of run {NEWER}, the newest of 2 that have both\n"
     assert capsys.readouterr().err == (said if run == NEWER else "")
 
@@ -411,7 +411,7 @@ def test_a_side_that_is_nowhere_or_in_several_runs_is_refused(
     left: str, right: str, said: str, runs: Path
 ) -> None:
     with pytest.raises(UserError) as caught:
-        places(left, right, runs)
+        places(left, right, runs, loader(runs))
     assert str(caught.value).startswith(said.format(runs=runs))
 
 

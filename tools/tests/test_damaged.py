@@ -16,6 +16,7 @@ from records import BULK
 from test_compare import DEFINITION as PUBLISHED
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
+from tlsperf.load.completion import implementations
 from tlsperf.publish.render import render_reports
 
 RUN = SMALL.id
@@ -165,7 +166,7 @@ DAMAGES = {
     ),
     "a run that cannot be opened": Damage(DESCRIBED, None, "runs", "Is a directory", OF_RUN),
     "other raw output": Damage(
-        f"data/runs/{RUN}/raw/records.jsonl", b"{}", "", "found 2 bytes, expected", OF_RUN[:-1]
+        f"data/runs/{RUN}/raw/records.jsonl", b"{}", "raw", "found 2 bytes, expected", OF_RUN[:-1]
     ),
     "a page without front matter": Damage(
         PAGE, b"text", "pages", "found no front matter", [*OF_REPORT, f"remove {RUN}"]
@@ -191,6 +192,7 @@ ON_OTHERS = {
     f"show content/perf/{OTHER}": "runs pages tables",
     f"noise {OTHER}": "runs",
     f"compare {OTHER}/{OPENSSL} {OTHER}/{RUSTLS}": "runs",
+    f"compare {OPENSSL} {RUSTLS}": "runs raw",
     f"export csv {OTHER}": "runs pages tables",
     f"render {OTHER[:10]}-a": "runs pages tables texts",
     f"remove {OTHER[:10]}-a": "runs pages",
@@ -217,7 +219,7 @@ def damaged(two_reports: Path, tmp_path: Path, damage: Damage) -> Path:
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_command_on_other_things_does_its_work_and_warns_once(
-    damaged: Path, damage: Damage
+    damaged: Path, damage: Damage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for command, reads in ON_OTHERS.items():
         done = tlsperf(damaged, *command.split())
@@ -228,6 +230,8 @@ def test_a_command_on_other_things_does_its_work_and_warns_once(
             assert line.startswith(f"warning: {damage.file}:")
             assert damage.said in line
             assert line.endswith("; left out")
+    monkeypatch.chdir(damaged)
+    assert f"{OTHER}/{OPENSSL}" in implementations(OTHER), "as a shell completes it"
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)

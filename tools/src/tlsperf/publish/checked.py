@@ -132,8 +132,3 @@ def report_digest(
     ]
     raw = (data / "runs" / run / "raw" for run in page.report.runs)
     return digest(root, paths, *sorted(path.name for folder in raw for path in folder.glob("*.gz")))
-
-
-def stale(checked: Checked, found: Mapping[Identifier, str]) -> list[Identifier]:
-    """The names whose digest was not recorded."""
-    return [name for name, of in found.items() if not checked.has(name, of)]

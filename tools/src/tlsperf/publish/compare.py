@@ -25,6 +25,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise, Results, Row, Table
 from tlsperf.contract.run import Host, Implementation, Report, Run, RunWarning
 from tlsperf.contract.text import implementation_label
+from tlsperf.load.damage import readable
 from tlsperf.load.notes import known_notes
 from tlsperf.load.root import run_id
 from tlsperf.load.run import LoadedRun, loader, read_hosts, read_run, read_runs, withdrawal
@@ -83,7 +84,7 @@ def compared(
         whole = measured(all_valid(load(place.run))) if include_invalid else run_of(place.run)
         return side_of(single_figures(whole, estimator), place.id)
 
-    a, b = map(side, places(left, right, folder))
+    a, b = map(side, places(left, right, folder, load))
     noise = report_noise(dict.fromkeys([a.run.id, b.run.id]), runs, run_of)
     hosts = read_hosts(root / "data" / "hosts", [runs[a.run.id], runs[b.run.id]])
     notes = known_notes(root / "data")
@@ -114,25 +115,28 @@ class Place(NamedTuple):
         return f"{self.run}/{self.id}"
 
 
-def places(left: str, right: str, folder: Path) -> tuple[Place, Place]:
+def places(
+    left: str, right: str, folder: Path, load: Callable[[Identifier], LoadedRun]
+) -> tuple[Place, Place]:
     """Run and id of two implementations of the runs in `folder`, each `[RUN/]IMPLEMENTATION`.
 
-    A side without RUN is of the newest run that has both, and a line says which of several that
-    is; if none has both, it must be in one run only. Raises UserError.
+    A side without RUN is of the newest run that has both and that `load` can read, and a line says
+    which of several that is; if none has both, it must be in one run only. Raises UserError.
     """
     runs = read_runs(folder)
     found = [_places(reference, folder, runs) for reference in (left, right)]
     both = [of.run for of in found[0] if of.run in {other.run for other in found[1]}]
-    chosen = [[of for of in side if of.run in both[:1]] or side for side in found]
+    newest = next((of.run.id for of in readable(load, both)), both[0] if both else None)
+    chosen = [[of for of in side if of.run == newest] or side for side in found]
     if len(both) > 1:
-        said = f"{left} and {right}: of run {both[0]}, the newest of {len(both)} that have both"
+        said = f"{left} and {right}: of run {newest}, the newest of {len(both)} that have both"
         print(said, file=sys.stderr)
     for reference, side in zip((left, right), chosen, strict=True):
         if len(side) > 1:
-            newest = ", ".join(map(str, side[:MOST_PLACES]))
+            some = ", ".join(map(str, side[:MOST_PLACES]))
             raise UserError(
                 f"{reference} is in {len(side)} runs, of which none has the other: give one, such "
-                f"as {newest}"
+                f"as {some}"
             )
     return chosen[0][0], chosen[1][0]
 

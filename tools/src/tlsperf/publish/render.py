@@ -24,7 +24,7 @@ from tlsperf.load.notes import known_notes
 from tlsperf.load.page import Page, read_documents, read_pages, read_report
 from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import Assembled, assembler
-from tlsperf.publish.checked import Checked, report_digest, stale
+from tlsperf.publish.checked import Checked, report_digest
 from tlsperf.publish.exports import HISTOGRAM, LAYOUTS, RESULTS
 from tlsperf.publish.files import differs, put_file
 from tlsperf.publish.index import reports_json
@@ -99,19 +99,14 @@ def _made(
             yield page, made.files
 
 
-def changed(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) -> list[Identifier]:
-    """The reports that differ from `data/checked.json`."""
-    found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
-    return stale(Checked(root, "reports"), found)
-
-
 def check_changed(root: Path) -> int:
     """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
     with damage() as left_out:
         pages, runs = read_pages(root), read_runs(root / "data" / "runs")
-        names = changed(root, pages, runs)
-        print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
-        chosen = [page for page in pages if page.report.id in names]
+        checked = Checked(root, "reports")
+        digests = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
+        chosen = [it for it in pages if not checked.has(it.report.id, digests[it.report.id])]
+        print(f"{counted(len(chosen), 'report')} of {len(pages)} changed", file=sys.stderr)
         problems: list[str] = []
         made = _made(root, chosen, pages, problems)
         code = _checked(root, made, _of_site(root, pages, runs))
