@@ -202,11 +202,24 @@ ON_OTHERS = {
 """Commands on other things, and what they read besides: a predecessor, noise, claims."""
 
 
+CLAIMING = f"""\
++++
+[[extra.claims]]
+text = "rustls sends fastest"
+holds = "transfer sending: rustls better than openssl"
+reports = ["{RUN}", "{OTHER}"]
++++
+Of all, rustls sends fastest.
+"""
+"""A page that claims something about both reports."""
+
+
 @pytest.fixture
 def damaged(two_reports: Path, tmp_path: Path, damage: Damage) -> Path:
     site = Path(shutil.copytree(two_reports, tmp_path / "site"))
     (site / "data" / "comparisons").mkdir()
     (site / "raw").write_text(BULK, encoding="utf-8")
+    (site / "content" / "claims.md").write_text(CLAIMING, encoding="utf-8")
     commit(site)
     path = site / damage.file
     path.unlink(missing_ok=True)

@@ -214,7 +214,7 @@ def _linked(
 
     @cache
     def anchors(report: Identifier) -> frozenset[str]:
-        text = (root / "content" / "perf" / report / PAGE).read_text(encoding="utf-8")
+        text = (root / "content" / "perf" / report / PAGE).read_text("utf-8", errors="replace")
         return frozenset(_ANCHOR.findall(text))
 
     def linked(report: ScenarioReport) -> ScenarioReport:

@@ -21,7 +21,7 @@ from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
 from tlsperf.load.damage import damage, readable
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Page, read_documents, read_pages, read_report
+from tlsperf.load.page import Document, Page, read_documents, read_pages, read_report
 from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import Assembled, assembler
 from tlsperf.publish.checked import Checked, report_digest
@@ -155,16 +155,16 @@ def other_claims(
     what they say.
     """
     others = _figures(pages, assembler(root, pages))
-    content = root / "content"
-    found: list[FormatError] = []
-    for document in read_documents(root):
-        reports_results = (
-            document.path.name == "_index.md" or content / "blog" in document.path.parents
-        )
-        if reports is None and reports_results:
-            found += uncovered(document)
-        found += broken(document, None, others, reports)
-    return [str(problem) for problem in found]
+    blog = root / "content" / "blog"
+
+    def problems(document: Document) -> list[FormatError]:
+        has_results = document.path.name == "_index.md" or blog in document.path.parents
+        of_words = uncovered(document) if has_results and reports is None else []
+        return [*of_words, *broken(document, None, others, reports)]
+
+    # A page is left out if a report that it claims something about is damaged.
+    found = readable(problems, read_documents(root))
+    return [str(problem) for of_page in found for problem in of_page]
 
 
 def _figures(

@@ -60,8 +60,8 @@ def summary_since(root: Path, reference: str) -> str:
 
 
 def _page(path: Path) -> Mapping[str, Any]:
-    """The page.json of a report; its layout is checked by nobody but the templates."""
-    table = parse_json(path.read_text(encoding="utf-8"), str(path))
+    """The page.json of a report."""
+    table = parse_json(path.read_text("utf-8", errors="replace"), str(path))
     if not isinstance(table, dict) or not isinstance(table.get("tables"), dict):
         raise FormatError(str(path), None, "no tables", "what tlsperf render writes")
     return table
