@@ -259,6 +259,23 @@ def test_a_command_that_needs_what_is_damaged_says_so_in_a_line(
         assert damage.said in said
 
 
+def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
+    two_reports: Path, tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    raw = f"data/runs/{OTHER}/raw/records.jsonl"
+    (site / raw).unlink()
+    warning = f"warning: {raw}: the raw file is missing; left out"
+    for command in (of for of in OF_RUN if not of.startswith(("render", "build"))):
+        done = tlsperf(site, *command.split())
+        assert (done.code, done.errors.splitlines()) == (0, [warning]), command
+    done = tlsperf(site, "render", "--check", RUN)
+    assert done.code == 1
+    [warned, refused] = done.errors.splitlines()
+    assert warned == warning
+    assert "found changes(), expected nothing: it needs a `previous` report" in refused
+
+
 def test_what_is_damaged_keeps_no_other_report_from_being_rendered_and_built(
     two_reports: Path, tmp_path: Path
 ) -> None:
