@@ -151,12 +151,12 @@ def test_claims_of_the_blog_are_checked_with_those_of_reports(
     post = root / "content" / "blog" / "a" / "index.md"
     post.parent.mkdir(parents=True)
     ids = [of.report.id for of in read_pages(root)]
-    claims = claim(
-        "is faster", f'holds = "transfer: rustls / openssl in 9"\nreports = ["{ids[0]}"]'
-    )
+    about = f'holds = "transfer: rustls / openssl in 9"\nreports = ["{ids[0]}"]'
+    claims = claim("is faster", about) + claim("is gone", about)
     post.write_text(f"+++\n{HEAD}{claims}+++\n\nIt is faster. It is slower.\n", encoding="utf-8")
-    slower, claimed = "index.md:10: found 'slower'", f"report {ids[0]}: "
-    for names, said in ((ids[:1], [claimed]), ([], [slower, claimed])):
+    slower, claimed, gone = "index.md:14: found 'slower'", f"report {ids[0]}: ", "its text is not"
+    of_report = [claimed, gone, claimed]
+    for names, said in ((ids[:1], of_report), ([], [slower, *of_report])):
         with pytest.raises(UserError) as error:
             render_reports(root, names, check=True)
         found = str(error.value).splitlines()
