@@ -317,6 +317,7 @@ def test_a_run_that_was_interrupted_says_what_it_holds_and_how_to_go_on(
     begun = described.with_name("run.partial.toml")
     begun.write_text(text.partition("[[files]]")[0], encoding="utf-8")
     described.unlink()
+    shutil.rmtree(site / "content" / "perf" / RUN)
     raw = described.parent / "raw" / "records.jsonl"
     whole = raw.read_bytes().splitlines(keepends=True)
     second = [n for n, line in enumerate(whole) if b'"kind":"round"' in line][1]
