@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from tlsperf.contract.errors import UsageError, UserError
+from tlsperf.contract.errors import UsageError, UserError, message_of
 
 ERROR: Final = 1
 WRONG_USE: Final = 2
@@ -38,8 +38,7 @@ def exit_code(
     except UserError as error:
         code, said = WRONG_USE if isinstance(error, UsageError) else failure, str(error)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        code, said = failure, f"{place}{error.strerror or error}"
+        code, said = failure, message_of(error)
     except (UnicodeError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and not str(error).startswith("Symlink loop"):
             raise  # a link to itself is an OSError only since Python 3.13
