@@ -21,7 +21,7 @@ use tlsbench::listed::Listed;
 use tlsbench::listing;
 use tlsbench::manifest::CheckStatus;
 use tlsbench::medians;
-use tlsbench::options::{Options, percent};
+use tlsbench::options::{Options, number, percent};
 use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
@@ -49,7 +49,7 @@ enum Command {
         #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
         /// Number of layouts in which each program is linked, instead of the suite's
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = number())]
         layouts: Option<u32>,
     },
     /// Record in bench/matrix.lock which packages the builds of a suite use; `build` and `run` use
@@ -285,6 +285,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         options: arguments.options,
     };
     let suite = ordered.read(cores())?.suite;
+    project.check_out(&ordered.out)?;
     if !ordered.out.join("run.toml").exists() {
         if ordered.options.counter.is_none() {
             eprintln!("{}", listing::expectation(&suite));

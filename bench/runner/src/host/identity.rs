@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use toml::Table;
 
 use crate::files::sorted;
+use crate::id::{EXPECTED, is_id};
 use crate::manifest::HostFacts;
 
 /// Folder with the descriptions of known hosts, relative to the repository.
@@ -27,18 +28,9 @@ const COMPARED: [&str; 9] = [
     "mitigations",
 ];
 
-/// Longest id in the schema: an id is part of file names, which have at most 255 bytes.
-pub const LONGEST_ID: usize = 200;
-
 /// Checks an id that the user gives to a host.
 pub fn check_id(id: &str) -> Result<()> {
-    let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let known = |c: char| identifier(c) || "._-".contains(c);
-    if !id.starts_with(identifier) || !id.chars().all(known) || id.len() > LONGEST_ID {
-        bail!(
-            "--host {id}: expected at most {LONGEST_ID} lower-case letters, digits, '.', '_' and '-'"
-        );
-    }
+    ensure!(is_id(id), "--host {id}: {EXPECTED}");
     Ok(())
 }
 
