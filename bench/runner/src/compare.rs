@@ -15,6 +15,7 @@ use crate::manifest::RunCounter;
 use crate::medians::{aligned, cell, figure, finished};
 use crate::plan::Order;
 use crate::program::Program;
+use crate::stop;
 use crate::words::counted;
 
 /// The smallest bound: counts of one build repeat within 0.07% (docs/compare.md).
@@ -283,6 +284,7 @@ fn explain(
     folder: &Path,
     number: usize,
 ) -> Result<Vec<Function>> {
+    stop::check()?;
     let side = row.scenario.side;
     let scenario = Scenario {
         side: None,

@@ -12,6 +12,7 @@ use crate::listed::{Build, Listed};
 use crate::manifest::{LayoutKind, RunLayout, RunWarning};
 use crate::matrix::{Built, Installed, Matrix, differences, has_id_of, in_layout};
 use crate::program::Program;
+use crate::stop;
 use crate::suite::{Suite, SuiteFile};
 use crate::warnings;
 use crate::words::counted;
@@ -282,6 +283,7 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
             number += 1;
             let say = |text: &str| eprintln!("{listed} ({number} of {}): {text}", builds.len());
             let built = matrix.build(build, say);
+            stop::check()?;
             Ok(Some(built.map_err(|error| {
                 say(&format!("{error:#}"));
                 without_places(&format!("{:#}", error.root_cause()), places)
@@ -331,7 +333,9 @@ pub fn test(suite: &Suite, places: &Places) -> Result<()> {
     for build in ends(&suite.builds().collect::<Vec<_>>()) {
         let name = build.name();
         eprintln!("{name}: conformance tests");
-        if let Err(error) = matrix.test(build, |line| eprintln!("{name}: {line}")) {
+        let tested = matrix.test(build, |line| eprintln!("{name}: {line}"));
+        stop::check()?;
+        if let Err(error) = tested {
             eprintln!("{name}: {error:#}");
             failed.push(name);
         }

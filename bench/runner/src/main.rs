@@ -25,9 +25,11 @@ use tlsbench::options::{Options, number, percent};
 use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
+use tlsbench::resume::kept;
 use tlsbench::run::run;
 use tlsbench::selection::Selection;
 use tlsbench::sides;
+use tlsbench::stop;
 use tlsbench::suite::Suite;
 use tlsbench::words::warn;
 
@@ -170,13 +172,52 @@ fn main() -> ExitCode {
         Command::Compare(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     };
-    match execute(command) {
-        Ok(code) => code,
-        Err(error) => {
-            let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-            eprintln!("{style}error:{style:#} {error:#}");
-            failure
+    let (what, text, code) = match (execute(command), stop::signal()) {
+        (Ok(code), _) => return code,
+        (Err(error), None) => ("error", format!("{error:#}"), failure),
+        // As a shell reports a program that a signal ended.
+        (Err(error), Some(signal)) => {
+            let kept = error.downcast::<Kept>().map_or_else(
+                |_| "finished builds are kept; the same command goes on".to_owned(),
+                |Kept(text)| text,
+            );
+            ("stopped", kept, ExitCode::from(128 + signal))
         }
+    };
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    eprintln!("{style}{what}:{style:#} {text}");
+    code
+}
+
+/// What a run that was stopped keeps, and the command that resumes it.
+#[derive(Debug)]
+struct Kept(String);
+
+impl std::error::Error for Kept {}
+
+impl std::fmt::Display for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Kept {
+    /// The default folder depends on the date, so that the command names it.
+    fn of(out: &Path, is_default: bool) -> Self {
+        let kept = kept(out).unwrap_or_else(|| "nothing was measured yet".to_owned());
+        let out = is_default.then(|| ["--out".to_owned(), out.display().to_string()]);
+        let words = std::env::args().chain(out.into_iter().flatten());
+        let command = words.map(|it| quoted(&it)).collect::<Vec<_>>().join(" ");
+        Self(format!("{kept}\nresume: {command}"))
+    }
+}
+
+/// A word of a command as a shell needs it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
@@ -189,6 +230,11 @@ fn project() -> Result<Project> {
 
 fn execute(command: Command) -> Result<ExitCode> {
     let root = Root::host();
+    if let Command::Run(_) | Command::Compare(_) | Command::Build { .. } | Command::Test { .. } =
+        command
+    {
+        stop::listen()?;
+    }
     match command {
         Command::Run(arguments) => measure(*arguments, &root)?,
         Command::Compare(arguments) => return compared(*arguments, &root),
@@ -286,14 +332,21 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
     };
     let suite = ordered.read(cores())?.suite;
     project.check_out(&ordered.out)?;
-    if !ordered.out.join("run.toml").exists() {
-        if ordered.options.counter.is_none() {
-            eprintln!("{}", listing::expectation(&suite));
+    let is_complete = || ordered.out.join("run.toml").exists();
+    let measured = || {
+        if !is_complete() {
+            if ordered.options.counter.is_none() {
+                eprintln!("{}", listing::expectation(&suite));
+            }
+            link(&suite, &ordered.places)?;
         }
-        link(&suite, &ordered.places)?;
-    }
-    let finished = run(&ordered, root)?;
-    if !ordered.out.join("run.toml").exists() {
+        run(&ordered, root)
+    };
+    let finished = measured().map_err(|error| match stop::signal() {
+        Some(_) => Kept::of(&ordered.out, arguments.out.is_none()).into(),
+        None => error,
+    })?;
+    if !is_complete() {
         println!(
             "{}: the same command measures the next session",
             finished.display()

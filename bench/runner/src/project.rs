@@ -158,10 +158,8 @@ impl Project {
     /// no complete run.
     pub fn run_of_today(&self, suite: &Path) -> PathBuf {
         let name = suite.file_stem().unwrap_or_default().display().to_string();
-        match is_id(&name) {
-            true => self.next_of_today(RUNS, &name),
-            false => self.next_of_today(RUNS, &slug(&name)),
-        }
+        let name = if is_id(&name) { name } else { slug(&name) };
+        self.next_of_today(RUNS, &name, "run.toml")
     }
 
     /// Checks the folder of a run before anything is built or measured.
@@ -169,19 +167,21 @@ impl Project {
         folder::check(out, &self.root)
     }
 
-    /// The folders of a comparison without `--out`: that of its counts, and that of its times.
+    /// The folders of a comparison: that of its counts, and that of its times. Both are new: trees
+    /// may have changed since a comparison was stopped.
     pub fn comparison_of_today(&self) -> [PathBuf; 2] {
-        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare"))
+        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare", "raw"))
     }
 
-    fn next_of_today(&self, folder: &str, name: &str) -> PathBuf {
+    /// The first folder in which an entry does not exist.
+    fn next_of_today(&self, folder: &str, name: &str, entry: &str) -> PathBuf {
         let today = Timestamp::now().strftime("%Y-%m-%d");
         let name = |number: u32| match number {
             1 => format!("{folder}/{today}-{name}"),
             _ => format!("{folder}/{today}-{name}-{number}"),
         };
         let mut number = 1;
-        while self.root.join(name(number)).join("run.toml").exists() {
+        while self.root.join(name(number)).join(entry).exists() {
             number += 1;
         }
         self.below(name(number).into())

@@ -5,8 +5,12 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
+use crate::history::History;
 use crate::host::facts;
+use crate::journal::Journal;
 use crate::manifest::{HostFacts, Run};
+use crate::run::RECORDS;
+use crate::words::counted;
 
 /// The run in `path`, if it is the one that would begin now.
 pub fn same_run(path: &Path, now: &Run) -> Result<Run> {
@@ -61,6 +65,18 @@ fn differences(begun: &Run, now: &Run) -> Vec<String> {
         differences.push("the libraries' programs were linked differently".to_owned());
     }
     differences
+}
+
+/// What the folder of a run that was stopped keeps; `None` if nothing was measured.
+pub fn kept(folder: &Path) -> Option<String> {
+    let run = Run::read(&folder.join("run.partial.toml")).ok()?;
+    let (_, records) = Journal::open(&folder.join(RECORDS)).ok()?;
+    let rounds = counted(History::of(&records).counted(), "complete round");
+    let session = match run.sessions.len() {
+        0 | 1 => String::new(),
+        number => format!(", to session {number},"),
+    };
+    Some(format!("{rounds}{session} kept in {}", folder.display()))
 }
 
 /// Accepts the host as it is now for the rest of a session only if it is as it was.

@@ -26,7 +26,8 @@ use crate::words::warn;
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
 
-const RECORDS: &str = "raw/records.jsonl";
+/// The journal in the folder of a run.
+pub const RECORDS: &str = "raw/records.jsonl";
 
 /// Starts or resumes a run. Returns the path of run.toml, or of run.partial.toml if there are
 /// sessions left.

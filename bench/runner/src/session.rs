@@ -16,6 +16,7 @@ use crate::precision::is_precise;
 use crate::program::{Measured, Program};
 use crate::progress::Progress;
 use crate::schedule::order;
+use crate::stop;
 use crate::suite::Suite;
 use crate::usage::Usage;
 use crate::words::counted;
@@ -58,10 +59,15 @@ impl Session<'_> {
             ));
             self.append_one(Record::RoundState(mark))?;
         }
+        let rounds = self.rounds();
+        self.progress.finish();
+        rounds
+    }
+
+    fn rounds(&mut self) -> Result<()> {
         while !self.done()? {
             self.round()?;
         }
-        self.progress.finish();
         Ok(())
     }
 
@@ -92,6 +98,7 @@ impl Session<'_> {
         let mut done = 0;
         for (block, scenario) in (0..).zip(&self.suite.scenarios) {
             for index in order(self.seed, round, block, self.programs.len()) {
+                stop::check()?;
                 let program = &self.programs[index];
                 let id = &program.implementation.id;
                 let rounds = self.counted() as usize;

@@ -12,6 +12,7 @@ use crate::host::{facts, identity};
 use crate::manifest::{HostFacts, Run, RunSession, RunWarning};
 use crate::plan::{host_warnings, to_the_second};
 use crate::resume::same_host;
+use crate::stop;
 use crate::warnings;
 
 /// Interval between looks at the clock: a host that was suspended may be past the time.
@@ -91,7 +92,7 @@ pub fn wait(run: &Run, apart: Duration, number: u32) -> Result<()> {
         );
     }
     while !left().is_zero() {
-        std::thread::sleep(left().min(LOOK));
+        stop::sleep(left().min(LOOK))?;
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 //! name only when the package is built.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -13,6 +12,7 @@ use serde::Deserialize;
 use crate::matrix::compilers::Variable;
 use crate::matrix::lock::{LOCK, Lock};
 use crate::matrix::recorded::Recorded;
+use crate::stop;
 
 /// File name of Cargo's log, in the folder of the package.
 const LOG: &str = "log";
@@ -137,7 +137,7 @@ impl Job<'_> {
         fs::write(&path, toml::to_string(&begun)?)?;
         let mut command = self.command("update", &folder)?;
         command.args(["--workspace", "--quiet"]);
-        match command.status().context("cargo")?.success() {
+        match stop::run(&mut command, drop)?.success() {
             true => Ok((folder, Lock::read(&path)?)),
             false => Err(failure("update", &folder)),
         }
@@ -181,24 +181,19 @@ impl Job<'_> {
             .args(arguments)
             .envs(variables)
             .stdout(Stdio::piped());
-        let mut child = command.spawn().context("cargo")?;
-        let output = child.stdout.take().context("cargo has no output")?;
         let mut built = None;
-        for line in BufReader::new(output).lines() {
-            let line = line?;
-            // A line that is not a message of Cargo is output of a test.
-            let Ok(message) = serde_json::from_str::<Message>(&line) else {
-                if line.starts_with("test ") {
-                    say(&line);
-                }
-                continue;
-            };
-            built = message.executable.or(built);
+        let status = stop::run(&mut command, |line| {
+            match serde_json::from_str::<Message>(&line) {
+                Ok(message) => built = message.executable.or(built.take()),
+                // A line that is not a message of Cargo is output of a test.
+                Err(_) if line.starts_with("test ") => say(&line),
+                Err(_) => {}
+            }
+        })?;
+        match status.success() {
+            true => Ok(built),
+            false => Err(failure(subcommand, folder)),
         }
-        if !child.wait()?.success() {
-            return Err(failure(subcommand, folder));
-        }
-        Ok(built)
     }
 }
 
