@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::stop;
 use crate::suite::{Suite, SuiteFile};
 use crate::warnings;
-use crate::words::counted;
+use crate::words::{counted, say, warn};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
 
@@ -281,11 +281,11 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
                 return Ok(None);
             };
             number += 1;
-            let say = |text: &str| eprintln!("{listed} ({number} of {}): {text}", builds.len());
-            let built = matrix.build(build, say);
+            let place = format!("{listed} ({number} of {})", builds.len());
+            let built = matrix.build(build, |text| say(&format!("{place}: {text}")));
             stop::check()?;
             Ok(Some(built.map_err(|error| {
-                say(&format!("{error:#}"));
+                warn(&format!("{place}: {error:#}"));
                 without_places(&format!("{:#}", error.root_cause()), places)
             })))
         })

@@ -17,6 +17,7 @@ use crate::files::remove;
 use crate::libraries::Libraries;
 use crate::stop;
 use crate::suite::Suite;
+use crate::words::say;
 
 /// Unit of padding: compilers align functions to it.
 const STEP: u64 = 16;
@@ -132,10 +133,15 @@ impl Layouts {
         let target = bench.join("target");
         let outputs = target.join("layouts").join(self.count.to_string());
         let (variable, wrapper) = own.variable(&outputs, &names)?;
+        say(&format!(
+            "linking {} in {} layouts",
+            names.join(", "),
+            self.count
+        ));
         for (manifest, names) in workspaces {
             let mut command = Command::new("cargo");
             command
-                .args(["build", "--release", "--locked", "--workspace"])
+                .args(["build", "--quiet", "--release", "--locked", "--workspace"])
                 .arg("--manifest-path")
                 .arg(&manifest)
                 .arg("--target-dir")

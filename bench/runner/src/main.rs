@@ -1,4 +1,6 @@
-//! The command line: parses arguments and calls the modules.
+//! The command line: calls the modules.
+
+mod arguments;
 
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -7,8 +9,6 @@ use std::process::{ExitCode, Stdio};
 use anstream::{eprintln, print, println};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
-use clap::{CommandFactory as _, Parser, Subcommand};
-use clap_complete::Shell;
 use tls_harness::request::Counter;
 use tlsbench::compare;
 use tlsbench::host::check::{self, check};
@@ -21,7 +21,7 @@ use tlsbench::listed::Listed;
 use tlsbench::listing;
 use tlsbench::manifest::CheckStatus;
 use tlsbench::medians;
-use tlsbench::options::{Options, number, percent};
+use tlsbench::options::Options;
 use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
@@ -31,143 +31,14 @@ use tlsbench::selection::Selection;
 use tlsbench::sides;
 use tlsbench::stop;
 use tlsbench::suite::Suite;
-use tlsbench::words::warn;
+use tlsbench::words::{be_quiet, say, warn};
 
-/// Measures TLS libraries on this host.
-#[derive(Parser)]
-#[command(version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Measure a suite into the folder of a run, or resume a run that was stopped
-    Run(Box<RunArguments>),
-    /// Build the programs of a suite that are not built yet; `run` does this as well
-    Build {
-        /// Suite to build for: a file, or a name in bench/suites such as history
-        #[arg(long, value_name = "SUITE")]
-        suite: PathBuf,
-        /// Number of layouts in which each program is linked, instead of the suite's
-        #[arg(long, value_name = "N", value_parser = number())]
-        layouts: Option<u32>,
-    },
-    /// Record in bench/matrix.lock which packages the builds of a suite use; `build` and `run` use
-    /// no other packages
-    Lock {
-        /// Suite to record: a file, or a name in bench/suites such as history
-        #[arg(long, value_name = "SUITE")]
-        suite: PathBuf,
-        #[command(flatten)]
-        selection: Selection,
-    },
-    /// Run the conformance tests for the oldest and the newest build of each library in a suite
-    Test {
-        /// Suite to test: a file, or a name in bench/suites such as history
-        #[arg(long, value_name = "SUITE")]
-        suite: PathBuf,
-    },
-    /// Print what `run` would measure on this host, and how long that takes
-    List {
-        /// Suite to print: a file, or a name in bench/suites
-        #[arg(long, value_name = "SUITE", default_value = "quick")]
-        suite: PathBuf,
-        #[command(flatten)]
-        selection: Selection,
-    },
-    /// Compare two builds of a library by the instructions that they execute. The exit code is 1 if
-    /// the second build executes more in any scenario, and 2 if the builds could not be compared
-    Compare(Box<CompareArguments>),
-    /// Put a complete run into one archive, with its checksum beside it
-    Pack {
-        /// Run to pack, by id or folder
-        run: PathBuf,
-        /// Folder to write the archive to
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
-        out: PathBuf,
-    },
-    /// Print a script that completes the commands of tlsbench in a shell
-    Completions {
-        /// Shell. To install the script for bash: `tlsbench completions bash >
-        /// ~/.local/share/bash-completion/completions/tlsbench`
-        shell: Shell,
-    },
-    /// Show, check and tune this host
-    #[command(subcommand)]
-    Host(HostCommand),
-}
-
-#[derive(clap::Args)]
-struct RunArguments {
-    /// Suite to measure: a file, or a name in bench/suites
-    #[arg(long, value_name = "SUITE", default_value = "quick")]
-    suite: PathBuf,
-    /// Folder of the run [default: data/runs/<today>-<suite>; if that run is complete, with the next
-    /// free number, such as data/runs/2026-11-21-quick-2]
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    #[command(flatten)]
-    options: Options,
-}
-
-#[derive(clap::Args)]
-struct CompareArguments {
-    /// First build: a local tree such as rustls=../rustls, a version such as rustls@0.23.40, a
-    /// table as in a suite, or a program such as tls-openssl
-    #[arg(long, value_name = "BUILD", value_parser = sides::side)]
-    a: Listed,
-    /// Second build, in the same forms
-    #[arg(long, value_name = "BUILD", value_parser = sides::side)]
-    b: Listed,
-    /// Provider of cryptography of both builds [default: the first of the library's programs]
-    #[arg(long)]
-    provider: Option<String>,
-    /// Suite whose scenarios are compared: a file, or a name in bench/suites
-    #[arg(long, value_name = "SUITE", default_value = "instructions")]
-    suite: PathBuf,
-    /// Compare only scenarios whose KIND/PROTOCOL/NAME matches this pattern. May be given several
-    /// times
-    #[arg(long, value_name = "PATTERN")]
-    only: Vec<String>,
-    /// Smallest difference that is shown
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
-    bound: f64,
-    /// Also measure time, into the folder of a run in data/runs, and print its verdicts
-    #[arg(long)]
-    time: bool,
-    /// First record in bench/matrix.lock the packages that the builds use; builds use no others
-    #[arg(long)]
-    record: bool,
-    /// Also write the comparison to this file, as Markdown
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-}
-
-#[derive(Subcommand)]
-enum HostCommand {
-    /// Print the hardware, the system and the settings of this host
-    Show {
-        /// Print the facts in the format of data/hosts/<host>.toml
-        #[arg(long)]
-        toml: bool,
-        /// Id of this host [default: the id in data/hosts if the host is described there, or an id
-        /// made from its facts]
-        #[arg(long, value_name = "ID")]
-        host: Option<String>,
-    },
-    /// Check this host for every known source of noise, and print how to remove each source
-    Check,
-    /// Reduce noise: turn SMT and turbo off, set the governor to performance, move interrupts to
-    /// other processors
-    Tune,
-    /// Restore every setting that `tune` changed
-    Reset,
-}
+use crate::arguments::{
+    Command, CompareArguments, Format, HostCommand, RunArguments, command_line,
+};
 
 fn main() -> ExitCode {
-    let command = Arguments::parse().command;
+    let command = arguments::parsed();
     let failure = match command {
         Command::Compare(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
@@ -238,7 +109,12 @@ fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(arguments) => measure(*arguments, &root)?,
         Command::Compare(arguments) => return compared(*arguments, &root),
-        Command::Build { suite, layouts } => {
+        Command::Build {
+            suite,
+            layouts,
+            quiet,
+        } => {
+            be_quiet_if(quiet);
             let (mut suite, places) = checked(&suite, Selection::default())?;
             suite.layouts = layouts.unwrap_or(suite.layouts);
             link(&suite, &places)?;
@@ -254,10 +130,17 @@ fn execute(command: Command) -> Result<ExitCode> {
             let (suite, places) = checked(&suite, Selection::default())?;
             implementations::test(&suite, &places)?;
         }
-        Command::List { suite, selection } => {
+        Command::List {
+            suite,
+            selection,
+            format,
+        } => {
             let (suite, places) = checked(&suite, selection)?;
             let state = |it: &Listed| implementations::state(it, &places, suite.layouts);
-            print!("{}", listing::to_text(&suite, state));
+            match format {
+                Format::Json => println!("{:#}", listing::to_json(&suite, state)),
+                _ => print!("{}", listing::to_text(&suite, state)),
+            }
             for listed in &suite.implementations {
                 implementations::is_there(listed, &places, suite.layouts)
                     .with_context(|| format!("{listed} cannot be built"))?;
@@ -265,7 +148,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "tlsbench", &mut script);
+            clap_complete::generate(shell, &mut command_line(), "tlsbench", &mut script);
             std::io::stdout().write_all(&script)?;
         }
         Command::Pack { run, out } => {
@@ -277,7 +160,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             let (archive, checksum) = pack(&folder, &out)?;
             println!("{}\n{}", archive.display(), checksum.display());
         }
-        Command::Host(HostCommand::Show { toml, host }) => {
+        Command::Host(HostCommand::Show { format, host }) => {
             // Known hosts are those of the checkout, if there is one.
             if let Ok(project) = Project::find(&std::env::current_dir()?) {
                 project.enter()?;
@@ -286,16 +169,21 @@ fn execute(command: Command) -> Result<ExitCode> {
             let facts =
                 identity::identified(facts, host.as_deref(), identity::KNOWN_HOSTS.as_ref())?;
             let facts = facts::with_compilers(facts);
-            if toml {
-                print!("{}", facts::to_toml(&facts)?);
-            } else {
-                print!("{}", facts::to_text(&facts));
+            match format {
+                Format::Toml => print!("{}", facts::to_toml(&facts)?),
+                Format::Json => print!("{}", facts::to_json(&facts)?),
+                _ => print!("{}", facts::to_text(&facts)),
             }
             for sensor in root.unreadable() {
                 warn(&format!("could not read {sensor}"));
             }
         }
-        Command::Host(HostCommand::Tune) => return Ok(reported(&knob::tune(&root)?)),
+        Command::Host(HostCommand::Tune { dry_run: true }) => {
+            return Ok(reported(&knob::plan(&root)));
+        }
+        Command::Host(HostCommand::Tune { dry_run: false }) => {
+            return Ok(reported(&knob::tune(&root)?));
+        }
         Command::Host(HostCommand::Reset) => return Ok(reported(&knob::reset(&root)?)),
         Command::Host(HostCommand::Check) => {
             let results = check(&facts::capture(&root), &root);
@@ -312,6 +200,7 @@ fn execute(command: Command) -> Result<ExitCode> {
 }
 
 fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
+    be_quiet_if(arguments.quiet);
     let project = project()?;
     project.locate(&mut arguments.options.selection);
     let suite = project.suite(&arguments.suite)?;
@@ -336,7 +225,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
     let measured = || {
         if !is_complete() {
             if ordered.options.counter.is_none() {
-                eprintln!("{}", listing::expectation(&suite));
+                say(&listing::expectation(&suite));
             }
             link(&suite, &ordered.places)?;
         }
@@ -358,7 +247,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
 
 /// Counts the instructions of two builds, then prints which takes more.
 fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
-    compare::check_bound(arguments.bound)?;
+    be_quiet_if(arguments.quiet);
     let project = project()?;
     let places = project.places()?;
     let libraries = Libraries::read(&places.bench)?;
@@ -395,11 +284,10 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     }
     run(&order, root)?;
     let comparison = compare::compare(&order, arguments.bound, cores())?;
-    print!("{}", comparison.to_text());
-    if let Some(file) = arguments.markdown {
-        let file = project.given(&file);
-        let written = std::fs::write(&file, comparison.to_markdown());
-        written.with_context(|| file.display().to_string())?;
+    match arguments.format {
+        Format::Json => println!("{:#}", comparison.to_json()),
+        Format::Markdown => print!("{}", comparison.to_markdown()),
+        _ => print!("{}", comparison.to_text()),
     }
     if arguments.time {
         let comparisons = listing::comparisons(&order.read(cores())?.suite);
@@ -414,21 +302,34 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
             ..order
         };
         run(&order, root)?;
-        show(&project, &order.out)?;
+        match arguments.format {
+            Format::Text => show(&project, &order.out)?,
+            _ => eprintln!("times: {}", order.out.join("run.toml").display()),
+        }
     }
     Ok(ExitCode::from(u8::from(comparison.is_more())))
 }
 
-/// Prints the medians of a finished run, and its verdicts if the tools are installed.
+/// Prints the figures of a finished run: by the tools, with verdicts; without them, or if they fail,
+/// its medians.
 fn show(project: &Project, folder: &Path) -> Result<()> {
-    print!("{}", medians::table(folder)?);
-    if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(folder)) {
-        // If the tools cannot show the run, the medians are already printed.
+    let shown = project.tlsperf().zip(project.run_id(folder));
+    let shown = shown.is_some_and(|(tlsperf, id)| {
         let mut show = std::process::Command::new(tlsperf);
-        let _ = show.args(["show", id]).stderr(Stdio::null()).status();
+        let show = show.args(["show", id]).stderr(Stdio::null());
+        show.status().is_ok_and(|it| it.success())
+    });
+    if !shown {
+        print!("{}", medians::table(folder)?);
     }
     println!("{}", folder.join("run.toml").display());
     Ok(())
+}
+
+fn be_quiet_if(quiet: bool) {
+    if quiet {
+        be_quiet();
+    }
 }
 
 /// A valid suite of the checkout, reduced to the selection, and where its programs are.

@@ -21,7 +21,7 @@ use crate::resume::same_run;
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
 use crate::warnings;
-use crate::words::warn;
+use crate::words::{say, warn};
 
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
@@ -73,7 +73,10 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         same_run(&finished, &run)?;
         // A kill between the last two steps of a run leaves its plan behind.
         remove(&partial)?;
-        eprintln!("{} is complete: nothing to do", order.out.display());
+        say(&format!(
+            "{} is complete: nothing to do",
+            order.out.display()
+        ));
         return Ok(finished);
     }
     let raw = order.out.join("raw");

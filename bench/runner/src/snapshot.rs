@@ -14,6 +14,7 @@ use crate::plan::{host_warnings, to_the_second};
 use crate::resume::same_host;
 use crate::stop;
 use crate::warnings;
+use crate::words::say;
 
 /// Interval between looks at the clock: a host that was suspended may be past the time.
 const LOOK: Duration = Duration::from_secs(30);
@@ -86,10 +87,10 @@ pub fn wait(run: &Run, apart: Duration, number: u32) -> Result<()> {
     let begin = ended + SignedDuration::try_from(apart)?;
     let left = || Duration::try_from(begin.duration_since(Timestamp::now())).unwrap_or_default();
     if !left().is_zero() {
-        eprintln!(
+        say(&format!(
             "session {number} begins at {}; you can stop now and run the same command later",
             begin.strftime("%Y-%m-%d %H:%M:%S UTC")
-        );
+        ));
     }
     while !left().is_zero() {
         stop::sleep(left().min(LOOK))?;

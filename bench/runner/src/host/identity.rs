@@ -71,7 +71,7 @@ fn known_hosts(folder: &Path) -> Result<Vec<HostFacts>> {
 fn known_host(path: &Path) -> Result<Option<HostFacts>> {
     let place = || path.display().to_string();
     let text = fs::read_to_string(path).with_context(place)?;
-    // A shell creates this empty file first in `tlsbench host show --toml > data/hosts/ID.toml`.
+    // A shell creates this empty file first in `tlsbench host show --format toml > data/hosts/ID.toml`.
     if text.trim().is_empty() {
         return Ok(None);
     }

@@ -1,10 +1,11 @@
 //! Runs Cargo on a package outside the checkout's workspace. Its folder in the cache has its final
 //! name only when the package is built.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow};
 use serde::Deserialize;
@@ -59,7 +60,11 @@ type Write<'a> = Box<dyn Fn(&Path) -> Result<()> + 'a>;
 #[derive(Deserialize)]
 struct Message {
     executable: Option<PathBuf>,
+    package_id: Option<String>,
 }
+
+/// Time between two lines about a build.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// The name of a folder until it is finished.
 pub fn unfinished(place: &Path) -> PathBuf {
@@ -181,10 +186,18 @@ impl Job<'_> {
             .args(arguments)
             .envs(variables)
             .stdout(Stdio::piped());
-        let mut built = None;
+        let all = Lock::read(&folder.join(LOCK))?.packages.len();
+        let (mut built, mut done, mut said) = (None, BTreeSet::new(), Instant::now());
         let status = stop::run(&mut command, |line| {
             match serde_json::from_str::<Message>(&line) {
-                Ok(message) => built = message.executable.or(built.take()),
+                Ok(message) => {
+                    built = message.executable.or(built.take());
+                    done.extend(message.package_id);
+                    if said.elapsed() >= PAUSE {
+                        say(&format!("{} of about {all} packages compiled", done.len()));
+                        said = Instant::now();
+                    }
+                }
                 // A line that is not a message of Cargo is output of a test.
                 Err(_) if line.starts_with("test ") => say(&line),
                 Err(_) => {}

@@ -242,9 +242,11 @@ const ARGUMENTS: &str = "
     run --host My/Host                       | 1 | lower-case letters
     pack no-such-run                         | 1 | no-such-run: found no such run, expected the folder of a complete run
     measure                                  | 2 | unrecognized subcommand
+    list --format csv                        | 2 | possible values: text, json
+    host show --format markdown              | 2 | possible values: text, json, toml
     completions cmd                          | 2 | possible values: bash
     compare --a rustls --b tls-x             | 2 | expected a local tree such as rustls=../rustls
-    compare --a tls-x --b tls-x --bound 0.1% | 2 | --bound 0.1%: expected at least 0.2%
+    compare --a tls-x --b tls-x --bound 0.1% | 2 | for '--bound <PERCENT>': expected at least 0.2%
 ";
 
 #[test]
