@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use tlsbench::compare::bound;
+use tlsbench::host::identity::given;
 use tlsbench::listed::Listed;
 use tlsbench::options::{Options, number};
 use tlsbench::selection::Selection;
@@ -156,7 +157,7 @@ pub enum HostCommand {
         format: Format,
         /// Id of this host [default: the id in data/hosts if the host is described there, or an id
         /// made from its facts]
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "ID", value_parser = given)]
         host: Option<String>,
     },
     /// Check this host for every known source of noise, and print how to remove each source

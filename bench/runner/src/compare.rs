@@ -97,6 +97,13 @@ impl Comparison {
         rows.any(|row| row.verdict(self.bound) == Verdict::More)
     }
 
+    /// Whether any row could be compared.
+    #[must_use]
+    pub fn compares(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| row.verdict(self.bound) != Verdict::Absent)
+    }
+
     fn sentence(&self) -> String {
         let of = |verdict| {
             let rows = self.rows.iter();
@@ -428,6 +435,7 @@ a|b`c  1,000  31,000   +30,000
         assert_eq!(plain(&text), plain(expected));
         assert!(all.is_more());
         assert!(!comparison(vec![row(Some(1e6), Some(0.5e6))]).is_more());
+        assert!(all.compares() && !comparison(vec![row(Some(2e6), None)]).compares());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::process::{ExitCode, Stdio};
 
 use anstream::{eprintln, print, println};
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use tls_harness::request::Counter;
 use tlsbench::compare;
 use tlsbench::host::check::{self, check};
@@ -39,6 +39,7 @@ use crate::arguments::{
 
 fn main() -> ExitCode {
     let command = arguments::parsed();
+    stop::end_with_reader();
     let failure = match command {
         Command::Compare(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
@@ -123,11 +124,11 @@ fn execute(command: Command) -> Result<ExitCode> {
             return Ok(ExitCode::from(u8::from(failed)));
         }
         Command::Lock { suite, selection } => {
-            let (suite, places) = checked(&suite, selection)?;
+            let (suite, places) = with_builds(&suite, selection)?;
             implementations::record(&suite, &places)?;
         }
         Command::Test { suite } => {
-            let (suite, places) = checked(&suite, Selection::default())?;
+            let (suite, places) = with_builds(&suite, Selection::default())?;
             implementations::test(&suite, &places)?;
         }
         Command::List {
@@ -289,6 +290,10 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
         Format::Markdown => print!("{}", comparison.to_markdown()),
         _ => print!("{}", comparison.to_text()),
     }
+    ensure!(
+        comparison.compares(),
+        "nothing was compared: each scenario is absent or failed in one of the builds"
+    );
     if arguments.time {
         let comparisons = listing::comparisons(&order.read(cores())?.suite);
         let order = Order {
@@ -339,6 +344,17 @@ fn checked(suite: &Path, mut selection: Selection) -> Result<(Suite, Places)> {
     project.locate(&mut selection);
     let file = selected(&project.suite(suite)?, &selection, &places, cores())?;
     Ok((file.suite, places))
+}
+
+/// The same for a suite that has builds of the matrix.
+fn with_builds(given: &Path, selection: Selection) -> Result<(Suite, Places)> {
+    let (suite, places) = checked(given, selection)?;
+    ensure!(
+        suite.builds().next().is_some(),
+        "--suite {}: found no build of a version or tree, expected a suite such as history",
+        given.display()
+    );
+    Ok((suite, places))
 }
 
 /// Links the programs of a suite in each layout.

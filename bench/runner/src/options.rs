@@ -6,6 +6,7 @@ use clap::builder::RangedI64ValueParser;
 use jiff::SignedDuration;
 use tls_harness::request::Counter;
 
+use crate::host::identity::given;
 use crate::selection::Selection;
 use crate::suite::MOST;
 
@@ -18,7 +19,7 @@ pub struct Options {
     pub selection: Selection,
     /// Id of this host [default: the id in data/hosts if the host is described there, or an id made
     /// from its facts]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = given)]
     pub host: Option<String>,
     /// Number of rounds in each session, instead of the suite's
     #[arg(long, value_name = "N", value_parser = number())]

@@ -119,7 +119,7 @@ impl Project {
         }
         let names = suites(&self.root.join(SUITES));
         bail!(
-            "--suite {}: found no such file{}; expected a file, or one of {}",
+            "--suite {}: found no such file{}\nexpected a file, or one of {}",
             given.display(),
             meant(given, &names),
             names.join(", ")

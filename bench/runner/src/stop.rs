@@ -56,6 +56,12 @@ pub fn listen() -> Result<()> {
     Ok(())
 }
 
+/// Ends this program silently when nobody reads its output any more, as `head` does.
+pub fn end_with_reader() {
+    // SAFETY: this sets no handler.
+    let _ = unsafe { nix::sys::signal::signal(Signal::SIGPIPE, SigHandler::SigDfl) };
+}
+
 /// The signal that arrived.
 pub fn signal() -> Option<u8> {
     Some(SIGNAL.load(Ordering::Relaxed)).filter(|it| *it != 0)

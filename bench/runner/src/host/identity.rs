@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use toml::Table;
 
 use crate::files::sorted;
@@ -28,10 +28,10 @@ const COMPARED: [&str; 9] = [
     "mitigations",
 ];
 
-/// Checks an id that the user gives to a host.
-pub fn check_id(id: &str) -> Result<()> {
-    ensure!(is_id(id), "--host {id}: {EXPECTED}");
-    Ok(())
+/// The id that the user gives to a host.
+pub fn given(text: &str) -> Result<String, String> {
+    let id = is_id(text).then(|| text.to_owned());
+    id.ok_or_else(|| EXPECTED.to_owned())
 }
 
 /// Sets the given id, or the id of the only known host (a file of `folder`) with the same
@@ -39,7 +39,6 @@ pub fn check_id(id: &str) -> Result<()> {
 /// derived id if there is none.
 pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
     if let Some(id) = given {
-        check_id(id)?;
         facts.id = id.to_owned();
         return Ok(facts);
     }

@@ -385,10 +385,7 @@ fn a_known_host_is_found_by_processor_threads_and_memory() {
     assert_eq!(id(None).unwrap(), "intel-xeon-e-2386g-cpu-6-cores");
     known("rustls-bench", 12);
     assert_eq!(id(None).unwrap(), "rustls-bench");
-    for (asked, is_valid) in [("mine", true), ("Mine", false), (&"h".repeat(200), true)] {
-        assert_eq!(id(Some(asked)).is_ok_and(|it| it == asked), is_valid);
-    }
-    assert!(id(Some(&"h".repeat(201))).is_err());
+    assert_eq!(id(Some("mine")).unwrap(), "mine");
 }
 
 #[test]

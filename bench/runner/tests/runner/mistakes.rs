@@ -239,7 +239,10 @@ const ARGUMENTS: &str = "
     run --out build/begun/raw/x              | 1 | build/begun around it, expected a folder of its own
     run --out build/file/x                   | 1 | build/file, expected a folder
     run --out build/none/../../data          | 1 | found `..` after a folder that does not exist
-    run --host My/Host                       | 1 | lower-case letters
+    run --host My/Host                       | 2 | at most 200 lower-case letters
+    host show --host kvíz                    | 2 | at most 200 lower-case letters
+    test --suite quick                       | 1 | --suite quick: found no build of a version
+    lock --suite quick                       | 1 | found no build of a version or tree, expected a suite such as history
     pack no-such-run                         | 1 | no-such-run: found no such run, expected the folder of a complete run
     measure                                  | 2 | unrecognized subcommand
     list --format csv                        | 2 | possible values: text, json
