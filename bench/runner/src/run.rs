@@ -17,7 +17,7 @@ use crate::manifest::{RawFile, SuiteReference};
 use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
-use crate::resume::same_run;
+use crate::resume::{same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
 use crate::warnings;
@@ -43,6 +43,9 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     };
     let mut suite = file.suite;
     let counter = order.options.counter.map(versioned).transpose()?;
+    for begun in [&finished, &partial].into_iter().filter(|it| it.exists()) {
+        same_order(begun, &order.command, counter.as_ref(), &reference)?;
+    }
     let is_finished = finished.exists();
     if is_finished {
         // A complete run makes no builds: a new program would not be the measured one.

@@ -1,9 +1,14 @@
 //! Mistakes on the command line and in suites. Each is rejected before anything is built or
 //! measured, within two seconds, with a message that states what to do.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+
+use tlsbench::listed::Listed;
+use tlsbench::listing::{to_json, to_text};
+use tlsbench::suite::SuiteFile;
 
 use crate::common::{Answer, Bench, NO_TIME, expect, header, rows, scenario};
 use crate::counts::programs;
@@ -291,7 +296,11 @@ fn a_complete_run_is_rejected_for_another_command() {
         expect(&message, &[complete, expected, "another --out"]);
     };
     other(" --rounds 2", "it was begun by `tlsbench run");
+    // No program is started, and no build begins.
+    let start = |mode| fs::set_permissions(bench.path("fake-a"), Permissions::from_mode(mode));
+    start(0o644).unwrap();
     other(" --sessions 2", "it was begun by `tlsbench run");
+    start(0o755).unwrap();
     let changed = |file: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>, expected: &str| {
         let content = fs::read(bench.path(file)).unwrap();
         fs::write(bench.path(file), change(content.clone())).unwrap();
@@ -308,4 +317,67 @@ fn a_complete_run_is_rejected_for_another_command() {
     changed("run/run.toml", &moved, "host: cpu was \"another ");
     bench.tlsbench("", run).done();
     assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
+}
+
+/// Values that any field of a suite may have by mistake.
+const VALUES: [&str; 16] = [
+    "\"\"",
+    "\"č\"",
+    "\"1.3\"",
+    "0",
+    "-1",
+    "9223372036854775807",
+    "1e308",
+    "-0.0",
+    "nan",
+    "inf",
+    "true",
+    "[]",
+    "[[1, \"x\"]]",
+    "{}",
+    "2026-11-27",
+    "\"../x\"",
+];
+
+/// Each value in the place of each other value, alone and beside a build that has it too.
+#[test]
+fn no_value_of_a_suite_makes_the_runner_panic() {
+    let bench = Bench::new();
+    let suite = suite_of("{ library = \"openssl\", version = \"300.6.1+3.6.3\", flags = \"-O2\" }");
+    let suite = suite.replace(
+        "description",
+        "sessions = 2\ntimeout_seconds = 1\ndescription",
+    );
+    let lines: Vec<&str> = suite.lines().collect();
+    let path = bench.path("suite.toml");
+    let read = |lines: &[String]| {
+        fs::write(&path, lines.join("\n")).unwrap();
+        let Ok(file) = SuiteFile::read(&path, Some(8)) else {
+            return 0;
+        };
+        let state = |_: &Listed| String::new();
+        assert!(!to_text(&file.suite, state).is_empty());
+        assert!(to_json(&file.suite, state).is_object());
+        1
+    };
+    let changed = |number: usize, value: &str| -> Vec<String> {
+        let mut all: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
+        if let Some((key, _)) = lines[number].split_once(" = ") {
+            all[number] = format!("{key} = {value}");
+        }
+        all
+    };
+    let mut accepted = 0;
+    for (number, line) in lines.iter().enumerate() {
+        for value in VALUES.iter().filter(|_| line.contains(" = ")) {
+            accepted += read(&changed(number, value));
+            let build =
+                format!("[{{ library = \"openssl\", version = {value}, flags = {value} }}]");
+            let mut both = changed(number, value);
+            let implementations = lines.iter().position(|it| it.starts_with("impl")).unwrap();
+            both[implementations] = format!("implementations = {build}");
+            accepted += read(&both);
+        }
+    }
+    assert!(accepted > 10, "{accepted}");
 }
