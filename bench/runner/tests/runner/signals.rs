@@ -131,6 +131,8 @@ fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
             }
         }
         assert!(!bench.path("run/run.toml").exists());
+        let records = fs::read(bench.path("run/raw/records.jsonl")).unwrap();
+        assert_eq!(records, b"", "the block that was stopped is not a failure");
     }
 }
 
