@@ -192,9 +192,12 @@ fn changes(root: &Root, settings: Settings) -> Option<(Vec<Setting>, Vec<Setting
 pub fn plan(root: &Root) -> Report {
     let mut report = Report::default();
     for (name, settings) in KNOBS {
-        let (now, wanted) = changes(root, settings).unwrap_or_default();
+        let Some((now, wanted)) = changes(root, settings) else {
+            report.lines.push(format!("{name}: not on this host"));
+            continue;
+        };
         report.lines.push(match wanted.len() {
-            0 => format!("{name}: nothing to set"),
+            0 => format!("{name}: already set"),
             all => format!("{name}: {all} to set"),
         });
         let all = now.iter().zip(&wanted);

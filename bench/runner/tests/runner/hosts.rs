@@ -539,7 +539,7 @@ fn tuning_sets_every_knob_and_reset_restores_exactly_what_was_found() {
         let line = format!("  /{path}: {} becomes {value}", was.trim());
         assert!(planned.contains(&line), "{line}: {planned:#?}");
     }
-    let nothing = |line: &String| line.ends_with(": nothing to set");
+    let nothing = |line: &String| line.ends_with(": already set");
     assert!(plan(&tree.root()).lines.iter().all(nothing));
     // Tuning again finds tuned values, and must not save them as the original ones.
     tune(&tree.root()).unwrap();
