@@ -40,19 +40,20 @@ use crate::arguments::{
 fn main() -> ExitCode {
     let command = arguments::parsed();
     stop::end_with_reader();
-    let failure = match command {
-        Command::Compare(_) => ExitCode::from(2),
-        _ => ExitCode::FAILURE,
+    let (failure, is_run) = match command {
+        Command::Compare(_) => (ExitCode::from(2), false),
+        Command::Run(_) => (ExitCode::FAILURE, true),
+        _ => (ExitCode::FAILURE, false),
     };
     let (what, text, code) = match (execute(command), stop::signal()) {
         (Ok(code), _) => return code,
         (Err(error), None) => ("error", format!("{error:#}"), failure),
         // As a shell reports a program that a signal ended.
         (Err(error), Some(signal)) => {
-            let kept = error.downcast::<Kept>().map_or_else(
-                |_| "finished builds are kept; the same command goes on".to_owned(),
-                |Kept(text)| text,
-            );
+            let kept = match is_run {
+                true => error.to_string(),
+                false => "finished builds are kept; the same command goes on".to_owned(),
+            };
             ("stopped", kept, ExitCode::from(128 + signal))
         }
     };
@@ -61,27 +62,15 @@ fn main() -> ExitCode {
     code
 }
 
-/// What a run that was stopped keeps, and the command that resumes it.
-#[derive(Debug)]
-struct Kept(String);
-
-impl std::error::Error for Kept {}
-
-impl std::fmt::Display for Kept {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Kept {
-    /// The default folder depends on the date, so that the command names it.
-    fn of(out: &Path, is_default: bool) -> Self {
-        let kept = kept(out).unwrap_or_else(|| "nothing was measured yet".to_owned());
-        let out = is_default.then(|| ["--out".to_owned(), out.display().to_string()]);
-        let words = std::env::args().chain(out.into_iter().flatten());
-        let command = words.map(|it| quoted(&it)).collect::<Vec<_>>().join(" ");
-        Self(format!("{kept}\nresume: {command}"))
-    }
+/// What a run that was stopped keeps, and the command that resumes it. The default folder depends on
+/// the date, so that the command names it.
+fn resume(out: &Path, is_default: bool) -> String {
+    let kept = kept(out).unwrap_or_else(|| "nothing was measured yet".to_owned());
+    let out = is_default.then(|| ["--out".into(), out.as_os_str().to_owned()]);
+    let words = std::env::args_os().chain(out.into_iter().flatten());
+    let words = words.map(|it| quoted(&it.to_string_lossy()));
+    let command = words.collect::<Vec<_>>().join(" ");
+    format!("{kept}\nresume: {command}")
 }
 
 /// A word of a command as a shell needs it.
@@ -115,7 +104,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             layouts,
             quiet,
         } => {
-            be_quiet_if(quiet);
+            be_quiet(quiet);
             let (mut suite, places) = checked(&suite, Selection::default())?;
             suite.layouts = layouts.unwrap_or(suite.layouts);
             link(&suite, &places)?;
@@ -201,7 +190,7 @@ fn execute(command: Command) -> Result<ExitCode> {
 }
 
 fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
-    be_quiet_if(arguments.quiet);
+    be_quiet(arguments.quiet);
     let project = project()?;
     project.locate(&mut arguments.options.selection);
     let suite = project.suite(&arguments.suite)?;
@@ -233,7 +222,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         run(&ordered, root)
     };
     let finished = measured().map_err(|error| match stop::signal() {
-        Some(_) => Kept::of(&ordered.out, arguments.out.is_none()).into(),
+        Some(_) => error.context(resume(&ordered.out, arguments.out.is_none())),
         None => error,
     })?;
     if !is_complete() {
@@ -248,7 +237,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
 
 /// Counts the instructions of two builds, then prints which takes more.
 fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
-    be_quiet_if(arguments.quiet);
+    be_quiet(arguments.quiet);
     let project = project()?;
     let places = project.places()?;
     let libraries = Libraries::read(&places.bench)?;
@@ -329,12 +318,6 @@ fn show(project: &Project, folder: &Path) -> Result<()> {
     }
     println!("{}", folder.join("run.toml").display());
     Ok(())
-}
-
-fn be_quiet_if(quiet: bool) {
-    if quiet {
-        be_quiet();
-    }
 }
 
 /// A valid suite of the checkout, reduced to the selection, and where its programs are.

@@ -15,9 +15,8 @@ pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> Stri
 /// Whether only warnings, errors and results are printed.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Prints no more progress.
-pub fn be_quiet() {
-    QUIET.store(true, Ordering::Relaxed);
+pub fn be_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
 }
 
 pub fn is_quiet() -> bool {
