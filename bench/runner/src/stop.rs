@@ -3,7 +3,8 @@
 
 use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::OwnedFd;
-use std::process::{Command, ExitStatus};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, kill_process_group, pidfd_open};
+use tls_harness::process::end_with_this_thread;
 
 /// The signal that arrived, or 0.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
@@ -107,16 +109,18 @@ fn waited(process: Option<&OwnedFd>, most: Option<Duration>) -> Result<Waited> {
     }
 }
 
-/// Runs a command to its end, or ends it when a signal arrives. `line` receives the lines of its
-/// standard output, if that is a pipe.
+/// Runs a command to its end, or ends it with all that it started when a signal arrives. `line`
+/// receives the lines of its standard output, if that is a pipe.
 pub fn run(command: &mut Command, mut line: impl FnMut(String)) -> Result<ExitStatus> {
     let name = command.get_program().display().to_string();
+    end_with_this_thread(command.stdin(Stdio::null()).process_group(0));
     let mut child = command.spawn().context(name)?;
-    let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    let group = Pid::from_child(&child);
+    let process = pidfd_open(group, PidfdFlags::empty())?;
     let read = std::thread::scope(|scope| -> io::Result<()> {
         scope.spawn(|| {
             if let Ok(Waited::Stopped) = wait(&process, None) {
-                let _ = pidfd_send_signal(&process, rustix::process::Signal::TERM);
+                let _ = kill_process_group(group, rustix::process::Signal::TERM);
             }
         });
         let output = child.stdout.take().map(BufReader::new);

@@ -156,7 +156,6 @@ impl Job<'_> {
             .arg("--manifest-path")
             .arg(folder.join("Cargo.toml"))
             .current_dir(self.bench)
-            .stdin(Stdio::null())
             .stderr(File::create(folder.join(LOG))?);
         let foreign = self.foreign.iter().map(String::as_str);
         for variable in FOREIGN.into_iter().chain(foreign) {

@@ -35,7 +35,7 @@ fn kills_lose_nothing(most: u32) {
     bench.edit("seconds = 0.0\n", "seconds = 0.0\nsessions = 2\n");
     let command = |name: &str| {
         let run = format!("run --suite suite.toml --host test --out {name}");
-        let mut command = accepting_signals(&bench, &run);
+        let mut command = accepting_signals(bench.folder.path(), &run);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
     };

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,28 +42,35 @@ fn name(process: u32) -> Option<String> {
     Some(name.trim().to_owned())
 }
 
-/// Whether a process has ended; its parent may not have collected its status yet.
-fn has_ended(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ")
-        .is_none_or(|(_, rest)| rest.starts_with('Z'))
+/// Whether a process ends in half a minute; its parent may not have collected its status yet.
+pub fn ends(process: u32) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let has_ended = || {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ")
+            .is_none_or(|(_, rest)| rest.starts_with('Z'))
+    };
+    while !has_ended() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(1));
+    }
+    has_ended()
 }
 
-/// The program with arguments: a shell starts background processes with Ctrl-C ignored.
-pub fn accepting_signals(bench: &Bench, arguments: &str) -> Command {
+/// The program in a folder, with arguments: a shell starts background processes with Ctrl-C ignored.
+pub fn accepting_signals(folder: &Path, arguments: &str) -> Command {
     let mut command = Command::new("env");
     command
         .arg("--default-signal=INT,TERM")
-        .arg(bench.path("tlsbench"))
+        .arg(folder.join("tlsbench"))
         .args(arguments.split(' '))
-        .current_dir(bench.folder.path())
+        .current_dir(folder)
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     command
 }
 
 /// Sends a signal to a process, and returns its exit code and the rest of its errors.
-fn stopped(runner: Child, signal: Signal) -> (Option<i32>, String) {
+pub fn stopped(runner: Child, signal: Signal) -> (Option<i32>, String) {
     kill_process(Pid::from_child(&runner), signal).unwrap();
     let output = runner.wait_with_output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
@@ -73,7 +81,7 @@ fn stopped(runner: Child, signal: Signal) -> (Option<i32>, String) {
 fn ctrl_c_states_what_is_kept_and_the_command_that_resumes() {
     let bench = Bench::of(100, &["one"]);
     let run = "run --suite suite.toml --host test --only full/*";
-    let mut runner = accepting_signals(&bench, run).spawn().unwrap();
+    let mut runner = accepting_signals(bench.folder.path(), run).spawn().unwrap();
     let mut errors = BufReader::new(runner.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("3 of 100 rounds complete") {
@@ -107,7 +115,7 @@ fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
         let bench = Bench::of(1, &["hang-with-child"]);
         bench.edit("timeout_seconds = 2.0\n", "");
         let run = "run --suite suite.toml --host test --out run";
-        let runner = accepting_signals(&bench, run).spawn().unwrap();
+        let runner = accepting_signals(bench.folder.path(), run).spawn().unwrap();
         let program = loop {
             // `describe` precedes the measurement.
             let program = child(runner.id());
@@ -123,12 +131,8 @@ fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
             !text.contains("panicked") && !text.contains("backtrace"),
             "{text}"
         );
-        let deadline = Instant::now() + Duration::from_secs(30);
         for process in [program, sleep] {
-            while !has_ended(process) {
-                assert!(Instant::now() < deadline, "{process} outlives the runner");
-                thread::sleep(Duration::from_millis(1));
-            }
+            assert!(ends(process), "{process} outlives the runner");
         }
         assert!(!bench.path("run/run.toml").exists());
         let records = fs::read(bench.path("run/raw/records.jsonl")).unwrap();
