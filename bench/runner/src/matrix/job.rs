@@ -165,6 +165,28 @@ impl Job<'_> {
         Ok(command)
     }
 
+    /// The number of packages that a command compiles.
+    fn packages(&self, subcommand: &str, folder: &Path) -> Result<usize> {
+        let edges = match subcommand {
+            "test" => "normal,build,dev",
+            _ => "normal,build",
+        };
+        let mut command = self.command("tree", folder)?;
+        command
+            .args(["--locked", "--edges", edges, "--prefix", "none"])
+            .args(self.arguments)
+            .stdout(Stdio::piped());
+        let mut all = BTreeSet::new();
+        // `name v1.2.3 (more)`
+        let status = stop::run(&mut command, |line| {
+            all.extend(line.split(" (").next().map(str::to_owned));
+        })?;
+        match status.success() {
+            true => Ok(all.len()),
+            false => Err(failure("tree", folder)),
+        }
+    }
+
     /// Runs a command on the package in a folder, with more arguments and variables; returns the
     /// program if it built one.
     pub fn run(
@@ -185,7 +207,7 @@ impl Job<'_> {
             .args(arguments)
             .envs(variables)
             .stdout(Stdio::piped());
-        let all = Lock::read(&folder.join(LOCK))?.packages.len();
+        let all = self.packages(subcommand, folder)?;
         let (mut built, mut done, mut said) = (None, BTreeSet::new(), Instant::now());
         let status = stop::run(&mut command, |line| {
             match serde_json::from_str::<Message>(&line) {
@@ -193,7 +215,7 @@ impl Job<'_> {
                     built = message.executable.or(built.take());
                     done.extend(message.package_id);
                     if said.elapsed() >= PAUSE {
-                        say(&format!("{} of about {all} packages compiled", done.len()));
+                        say(&format!("{} of {all} packages compiled", done.len()));
                         said = Instant::now();
                     }
                 }
