@@ -181,7 +181,7 @@ def refuse_wrong_inputs(stage: Stage) -> None:
         ({"base": f"; touch {mark}"}, "found no folder ; touch"),
         ({"only": f"`touch {mark}`"}, "no scenario of the suite"),
         ({"bound": f"1%;touch${{IFS}}{mark}"}, "invalid value '1%;touch"),
-        ({"bound": "0.1%"}, "--bound 0.1%: expected at least 0.2%"),
+        ({"bound": "0.1%"}, "'0.1%' for '--bound <PERCENT>': expected at least 0.2%"),
     ):
         played = play(stage, **inputs)
         expect(played.failed and said in played.printed, f"refused: {inputs}")

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail};
+use serde_json::{Value, json};
 use tls_harness::implementation::Implementation;
 use tls_harness::record::Unit;
 use tls_harness::scenario::Scenario;
@@ -13,9 +14,11 @@ use crate::functions::{self, Function};
 use crate::implementations;
 use crate::manifest::RunCounter;
 use crate::medians::{aligned, cell, figure, finished};
+use crate::options;
 use crate::plan::Order;
 use crate::program::Program;
-use crate::words::counted;
+use crate::stop;
+use crate::words::{counted, say};
 
 /// The smallest bound: counts of one build repeat within 0.07% (docs/compare.md).
 const SMALLEST_BOUND: f64 = 0.002;
@@ -94,6 +97,13 @@ impl Comparison {
         rows.any(|row| row.verdict(self.bound) == Verdict::More)
     }
 
+    /// Whether any row could be compared.
+    #[must_use]
+    pub fn compares(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| row.verdict(self.bound) != Verdict::Absent)
+    }
+
     fn sentence(&self) -> String {
         let of = |verdict| {
             let rows = self.rows.iter();
@@ -157,6 +167,43 @@ impl Comparison {
         text
     }
 
+    /// For a program: both builds, and each row with the counts of A and B (null if a build lacks the
+    /// scenario), `change` (B over A, less 1), the verdict in the words of the table and, for rows
+    /// that are explained, the functions that differ most.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let builds = self.ids.iter().zip(&self.compilers);
+        let builds: Vec<_> = builds
+            .map(|(id, compilers)| json!({"id": id, "compilers": compilers}))
+            .collect();
+        let rows = self.rows.iter().map(|row| {
+            let is_same =
+                |it: &&(Row, Vec<Function>)| it.0.scenario == row.scenario && it.0.unit == row.unit;
+            let explained = self.functions.iter().find(is_same);
+            let functions = explained.map_or(&[][..], |(_, functions)| functions);
+            let functions: Vec<_> = functions
+                .iter()
+                .map(|it| json!({"name": it.name, "a": it.a, "b": it.b}))
+                .collect();
+            json!({
+                "scenario": row.scenario.name(),
+                "unit": row.unit,
+                "a": row.counts[0],
+                "b": row.counts[1],
+                "change": row.change(),
+                "verdict": row.verdict(self.bound).text(),
+                "functions": functions,
+            })
+        });
+        json!({
+            "schema": 1,
+            "counter": self.counter,
+            "bound": self.bound,
+            "builds": builds,
+            "rows": rows.collect::<Vec<_>>(),
+        })
+    }
+
     /// For a pull request.
     #[must_use]
     pub fn to_markdown(&self) -> String {
@@ -206,15 +253,15 @@ fn signed_percent(share: f64) -> String {
     format!("{sign}{:.2}%", share.abs() * 100.0)
 }
 
-/// Checks a bound before anything is built.
-pub fn check_bound(bound: f64) -> Result<()> {
-    ensure!(
-        bound >= SMALLEST_BOUND,
-        "--bound {}: expected at least {}: counts of one build differ by up to 0.07%",
-        percent(bound),
-        percent(SMALLEST_BOUND)
-    );
-    Ok(())
+/// A bound such as `1%`.
+pub fn bound(text: &str) -> Result<f64, String> {
+    match options::percent(text)? {
+        bound if bound >= SMALLEST_BOUND => Ok(bound),
+        _ => Err(format!(
+            "expected at least {}: counts of one build differ by up to 0.07%",
+            percent(SMALLEST_BOUND)
+        )),
+    }
 }
 
 /// Compares the two implementations of the finished run that an order made, on a host with so many
@@ -283,12 +330,13 @@ fn explain(
     folder: &Path,
     number: usize,
 ) -> Result<Vec<Function>> {
+    stop::check()?;
     let side = row.scenario.side;
     let scenario = Scenario {
         side: None,
         ..row.scenario.clone()
     };
-    eprintln!("{}: profiles of both builds", row.scenario.name());
+    say(&format!("{}: profiles of both builds", row.scenario.name()));
     let place = folder.join("profiles");
     std::fs::create_dir_all(&place).with_context(|| place.display().to_string())?;
     let place = place.canonicalize()?;
@@ -333,12 +381,9 @@ mod tests {
         for [a, b] in [[Some(1.0), None], [None, Some(1.0)], [Some(0.0), Some(1.0)]] {
             assert_eq!(row(a, b).verdict(0.01), Verdict::Absent);
         }
-        assert!(check_bound(0.002).is_ok());
-        let error = check_bound(0.001).unwrap_err().to_string();
-        assert!(
-            error.starts_with("--bound 0.1%: expected at least 0.2%"),
-            "{error}"
-        );
+        assert_eq!(bound("0.2%"), Ok(0.002));
+        let error = bound("0.1%").unwrap_err();
+        assert!(error.starts_with("expected at least 0.2%"), "{error}");
     }
 
     fn comparison(rows: Vec<Row>) -> Comparison {
@@ -390,6 +435,7 @@ a|b`c  1,000  31,000   +30,000
         assert_eq!(plain(&text), plain(expected));
         assert!(all.is_more());
         assert!(!comparison(vec![row(Some(1e6), Some(0.5e6))]).is_more());
+        assert!(all.compares() && !comparison(vec![row(Some(2e6), None)]).compares());
     }
 
     #[test]
@@ -410,6 +456,28 @@ a|b`c  1,000  31,000   +30,000
         assert!(
             text.contains("| `a\\|b'c` | 1,000 | 31,000 | +30,000 |\n"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn json_has_both_builds_and_each_row_with_its_functions() {
+        let found = comparison(vec![row(Some(1e6), Some(1.25e6)), row(None, Some(1.0))]).to_json();
+        assert_eq!(found["builds"][1]["id"], "rustls-head");
+        assert_eq!(found["counter"]["processor"], "amd64-avx2");
+        let [first, second] = [0, 1].map(|number| &found["rows"][number]);
+        let expected = json!({
+            "scenario": "TLS 1.3 full handshake, RSA-2048, X25519, server",
+            "unit": "instructions/handshake",
+            "a": 1e6,
+            "b": 1.25e6,
+            "change": 0.25,
+            "verdict": "more",
+            "functions": [{"name": "a|b`c", "a": 1000.0, "b": 31_000.0}],
+        });
+        assert_eq!(*first, expected);
+        assert_eq!(
+            (&second["a"], &second["change"]),
+            (&Value::Null, &Value::Null)
         );
     }
 

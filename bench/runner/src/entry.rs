@@ -100,9 +100,23 @@ fn ascending(counts: impl IntoIterator<Item = u32>) -> Vec<u32> {
 
 /// The message about a field that is unknown or has an invalid value, if it does.
 fn unknown(field: &str, value: &Value) -> Option<String> {
+    let message = refused(field, value.clone())?;
+    if value.is_str() {
+        return Some(message);
+    }
+    // A word may lack only its quotes.
+    Some(match refused(field, value.to_string().into()) {
+        None => format!("found {field} = {value}, expected \"{value}\", in quotes"),
+        Some(of_word) if of_word.starts_with("unknown variant") => of_word,
+        Some(_) => message,
+    })
+}
+
+/// The parser's message about a field with this value.
+fn refused(field: &str, value: Value) -> Option<String> {
     let mut alone = Table::new();
     alone.insert("operation".into(), "handshake".into());
-    alone.insert(field.to_owned(), value.clone());
+    alone.insert(field.to_owned(), value);
     let error = alone.try_into::<Scenario>().err()?;
     Some(readable(error.message()))
 }

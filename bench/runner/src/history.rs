@@ -153,6 +153,14 @@ impl History {
         Some(blocks.elapsed / blocks.measured)
     }
 
+    /// Mean wall-clock time of all blocks, if there were any.
+    pub fn mean(&self) -> Option<Duration> {
+        let all = self.blocks.values();
+        let measured: u32 = all.clone().map(|it| it.measured).sum();
+        let elapsed: Duration = all.map(|it| it.elapsed).sum();
+        elapsed.checked_div(measured)
+    }
+
     /// Places with failures: block, implementation, number of failures, and last reason.
     pub fn failures(&self) -> impl Iterator<Item = (u32, &str, u32, &str)> {
         self.blocks

@@ -4,22 +4,27 @@
 use std::path::{Path, PathBuf};
 
 use crate::commit::commit;
+use crate::id::{self, is_id};
 use crate::layouts::Layouts;
 use crate::libraries::{Libraries, Library};
 use crate::lines::suggestion;
 use crate::listed::{Build, Listed};
 use crate::manifest::{LayoutKind, RunLayout, RunWarning};
-use crate::matrix::{Built, Installed, Matrix, differences, in_layout};
+use crate::matrix::{Built, Installed, Matrix, differences, has_id_of, in_layout};
 use crate::program::Program;
+use crate::stop;
 use crate::suite::{Suite, SuiteFile};
 use crate::warnings;
-use crate::words::counted;
+use crate::words::{counted, say, warn};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
 
 /// What a suite must do about two implementations with one id.
 const EXPECTED: &str = "expected builds with ids of their own: give one a name, such as name = \
                         \"head\", or measure it in another run";
+
+/// Longest label of a build: the schema has 100 for it and what else distinguishes a program.
+const LONGEST_LABEL: usize = 80;
 
 /// Folders of programs and builds.
 pub struct Places {
@@ -78,16 +83,57 @@ pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result
     for (index, (listed, place)) in all.iter().zip(&file.places).enumerate() {
         let is_possible = match listed {
             Listed::Program(name) => is_known(name, places, libraries),
-            Listed::Build(build) => places.matrix(1).and_then(|it| it.check(build)),
+            Listed::Build(build) => {
+                check_names(build).and_then(|()| places.matrix(1)?.check(build))
+            }
         };
         is_possible.map_err(|error| anyhow!("{place}: {error:#}"))?;
         let name = listed.to_string();
         let is_same = |other: &&Listed| *other != listed && other.to_string() == name;
-        if let Some(other) = all[..index].iter().find(is_same) {
+        let other = all[..index].iter().find(is_same);
+        let other = other.or_else(|| match listed {
+            Listed::Build(build) => program_with_id_of(build, all, places, libraries),
+            Listed::Program(_) => None,
+        });
+        if let Some(other) = other {
             bail!("{place}: found {listed}, which has the id of {other}, {EXPECTED}");
         }
     }
     Ok(())
+}
+
+/// Checks that the tools accept the id of a build and its label, which is a part of it.
+fn check_names(build: &Build) -> Result<()> {
+    let name = build.name();
+    ensure!(
+        is_id(&name),
+        "found a build with the id {name}, {}",
+        id::EXPECTED
+    );
+    let label = build.label().unwrap_or_default();
+    ensure!(
+        label.len() <= LONGEST_LABEL,
+        "found a build with the label {label}, expected at most {LONGEST_LABEL} letters: use \
+         fewer flags"
+    );
+    Ok(())
+}
+
+/// The program of a suite that already has the id which a build of it will have.
+fn program_with_id_of<'a>(
+    build: &Build,
+    all: &'a [Listed],
+    places: &Places,
+    libraries: &Libraries,
+) -> Option<&'a Listed> {
+    all.iter().find(|listed| match listed {
+        Listed::Program(name) => {
+            let library = libraries.of_program(name);
+            library.is_some_and(|it| it.id == build.library)
+                && described(name, places, libraries).is_ok_and(|it| has_id_of(build, &it))
+        }
+        Listed::Build(_) => false,
+    })
 }
 
 /// The description that a program gives of itself.
@@ -121,20 +167,24 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     let mut ready = Ready::default();
     let libraries = Libraries::read(&places.bench)?;
     let mut measured: Vec<Listed> = Vec::new();
+    // A program that is missing is reported before anything is built.
+    let described = suite.implementations.iter().map(|listed| match listed {
+        Listed::Program(name) => {
+            Program::describe(&programs, name, libraries.of_program(name)).map(Some)
+        }
+        Listed::Build(_) => Ok(None),
+    });
+    let described = described.collect::<Result<Vec<_>>>()?;
     let builds = build_all(suite, places)?;
-    for (listed, built) in suite.implementations.iter().zip(builds) {
-        let (mut program, built) = match (listed, built) {
-            (Listed::Program(name), _) => {
-                let library = libraries.of_program(name);
-                (Program::describe(&programs, name, library)?, None)
-            }
-            (Listed::Build(_), None) => bail!("{listed} was not built"),
-            (Listed::Build(_), Some(Err(reason))) => {
+    for ((listed, described), built) in suite.implementations.iter().zip(described).zip(builds) {
+        let (mut program, built) = match (listed, described, built) {
+            (_, Some(program), _) => (program, None),
+            (_, None, Some(Err(reason))) => {
                 let warning = warnings::failed_build(&listed.to_string(), &reason);
                 ready.warnings.push(warning);
                 continue;
             }
-            (Listed::Build(build), Some(Ok(built))) => {
+            (Listed::Build(build), None, Some(Ok(built))) => {
                 let path = built.program.clone();
                 let program = Program::describe_at(path, &listed.to_string(), build.variables())?;
                 let found = &program.implementation;
@@ -146,12 +196,14 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
                 );
                 (labelled(program, build, &built), Some(built))
             }
+            (_, None, _) => bail!("{listed} was not built"),
         };
         let times = measured.iter().filter(|other| *other == listed).count() + 1;
         if times > 1 {
             add_label(&mut program, &format!("repeat-{times}"));
         }
         let id = &program.implementation.id;
+        ensure!(is_id(id), "{listed} reports the id {id}, {}", id::EXPECTED);
         if let Some(other) = ready
             .programs
             .iter()
@@ -229,10 +281,11 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
                 return Ok(None);
             };
             number += 1;
-            let say = |text: &str| eprintln!("{listed} ({number} of {}): {text}", builds.len());
-            let built = matrix.build(build, say);
+            let place = format!("{listed} ({number} of {})", builds.len());
+            let built = matrix.build(build, |text| say(&format!("{place}: {text}")));
+            stop::check()?;
             Ok(Some(built.map_err(|error| {
-                say(&format!("{error:#}"));
+                warn(&format!("{place}: {error:#}"));
                 without_places(&format!("{:#}", error.root_cause()), places)
             })))
         })
@@ -280,7 +333,9 @@ pub fn test(suite: &Suite, places: &Places) -> Result<()> {
     for build in ends(&suite.builds().collect::<Vec<_>>()) {
         let name = build.name();
         eprintln!("{name}: conformance tests");
-        if let Err(error) = matrix.test(build, |line| eprintln!("{name}: {line}")) {
+        let tested = matrix.test(build, |line| eprintln!("{name}: {line}"));
+        stop::check()?;
+        if let Err(error) = tested {
             eprintln!("{name}: {error:#}");
             failed.push(name);
         }

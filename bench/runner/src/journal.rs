@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tls_harness::record::Record;
 
 use crate::files::{hex, sha256};
+use crate::stop;
 
 /// How often to try again while the disk is full: for half an hour.
 const TRIES: u32 = 180;
@@ -128,7 +129,7 @@ fn until_there_is_space(
                 say(&format!(
                     "the disk is full; waiting for space, {attempt} of {TRIES}"
                 ));
-                std::thread::sleep(pause);
+                stop::sleep(pause).map_err(io::Error::other)?;
             }
             written => return written,
         }

@@ -15,7 +15,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::files::remove;
 use crate::libraries::Libraries;
+use crate::stop;
 use crate::suite::Suite;
+use crate::words::say;
 
 /// Unit of padding: compilers align functions to it.
 const STEP: u64 = 16;
@@ -88,7 +90,8 @@ impl Layouts {
         let mut script = format!(
             "#!/bin/sh\nset -e\ncc \"$@\"\nhere=$(dirname \"$0\")\nprevious=\nfor argument; do\n  \
              [ \"$previous\" = -o ] && output=$argument\n  previous=$argument\ndone\n\
-             name=$CARGO_BIN_NAME\nmkdir -p \"$here/0\"\ncp \"$output\" \"$here/0/$name\"\n\
+             name=$CARGO_BIN_NAME\nmkdir -p \"$here/0\"\ncp \"$output\" \"$here/0/$name.new\"\n\
+             mv \"$here/0/$name.new\" \"$here/0/$name\"\n\
              printf %s \"$output\" > '{}'/\"$name\"\n",
             outputs.display()
         );
@@ -98,7 +101,7 @@ impl Layouts {
             fs::write(folder.join("pad.s"), pad(layout.into()))?;
             let _ = writeln!(
                 script,
-                "cc \"$here/{layout}/pad.s\" \"$@\" -o \"$here/{layout}/$name\""
+                "own=$here/{layout}/$name\ncc \"$here/{layout}/pad.s\" \"$@\" -o \"$own.new\"\nmv \"$own.new\" \"$own\""
             );
         }
         let rustc = self.folder.join("rustc");
@@ -130,10 +133,15 @@ impl Layouts {
         let target = bench.join("target");
         let outputs = target.join("layouts").join(self.count.to_string());
         let (variable, wrapper) = own.variable(&outputs, &names)?;
+        say(&format!(
+            "linking {} in {} layouts",
+            names.join(", "),
+            self.count
+        ));
         for (manifest, names) in workspaces {
             let mut command = Command::new("cargo");
             command
-                .args(["build", "--release", "--locked", "--workspace"])
+                .args(["build", "--quiet", "--release", "--locked", "--workspace"])
                 .arg("--manifest-path")
                 .arg(&manifest)
                 .arg("--target-dir")
@@ -142,10 +150,8 @@ impl Layouts {
                 .env(&variable, &wrapper);
             // Cargo then reads `.cargo/config.toml` of bench/ for each workspace.
             command.current_dir(&bench);
-            ensure!(
-                command.status().context("cargo")?.success(),
-                "linking failed, see above"
-            );
+            let status = stop::run(&mut command, drop)?;
+            ensure!(status.success(), "linking failed, see above");
         }
         match own.missing(&names) {
             Some(path) => bail!("{} was not linked", path.display()),

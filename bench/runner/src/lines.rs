@@ -78,6 +78,19 @@ impl Lines {
 /// Puts a message of the TOML parser on one line, and suggests the word that was probably meant.
 pub fn readable(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let invalid = ["invalid type: ", "invalid value: "];
+    let wrong = invalid.iter().find_map(|it| message.strip_prefix(it));
+    if let Some((found, expected)) = wrong.and_then(|it| it.split_once(", expected ")) {
+        let expected = match expected {
+            "u32" | "u64" => "a whole number",
+            "f64" => "a number",
+            "a string" => "text in quotes",
+            "a boolean" => "true or false",
+            "a sequence" => "a list such as [\"a\", \"b\"]",
+            other => other,
+        };
+        return format!("found {found}, expected {expected}");
+    }
     // unknown field `name`, expected one of `first`, `second`
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match words.split_first() {

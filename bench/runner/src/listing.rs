@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use indicatif::HumanDuration;
+use serde_json::{Value, json};
 use tls_harness::noop::NoopLibrary;
 use tls_harness::scenario::Scenario;
 use tls_harness::workloads;
@@ -38,11 +39,45 @@ pub fn to_text(suite: &Suite, state: impl Fn(&Listed) -> String) -> String {
     text + &expectation(suite) + "\n"
 }
 
-/// Text that states how long a suite will take, and how many rounds a verdict needs.
-pub fn expectation(suite: &Suite) -> String {
+/// For a program: the scenarios in order, the implementations with the same states as in the text,
+/// the seconds that undisturbed rounds take, and how many rounds a verdict on all comparisons needs.
+pub fn to_json(suite: &Suite, state: impl Fn(&Listed) -> String) -> Value {
+    let scenarios = suite.scenarios.iter();
+    let scenarios: Vec<_> = scenarios
+        .map(|it| json!({"path": path_of(it), "name": it.name()}))
+        .collect();
+    let implementations = suite.implementations.iter();
+    let implementations: Vec<_> = implementations
+        .map(|it| json!({"name": it.to_string(), "state": state(it)}))
+        .collect();
+    let rounds = suite.rounds * suite.sessions;
+    let comparisons = comparisons(suite);
+    json!({
+        "schema": 1,
+        "name": suite.name,
+        "family": suite.family,
+        "description": suite.description,
+        "rounds": suite.rounds,
+        "sessions": suite.sessions,
+        "layouts": suite.layouts,
+        "seconds": (round(suite) * rounds).as_secs_f64(),
+        "comparisons": comparisons,
+        "rounds_needed": rounds_needed(comparisons),
+        "scenarios": scenarios,
+        "implementations": implementations,
+    })
+}
+
+/// The expected time of a round.
+fn round(suite: &Suite) -> Duration {
     let blocks = suite.scenarios.iter().map(|it| suite.expected_block(it));
     let implementations = u32::try_from(suite.implementations.len()).unwrap_or(u32::MAX);
-    let round = blocks.sum::<Duration>() * implementations;
+    blocks.sum::<Duration>() * implementations
+}
+
+/// Text that states how long a suite will take, and how many rounds a verdict needs.
+pub fn expectation(suite: &Suite) -> String {
+    let round = round(suite);
     let mut text = format!(
         "{} of {} of {} s (warm-up {} s, start and end of the process about {PROCESS_SECONDS} s): \
          about {}; if disturbed, up to {} repeated: at most {}\n",

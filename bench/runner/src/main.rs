@@ -1,4 +1,6 @@
-//! The command line: parses arguments and calls the modules.
+//! The command line: calls the modules.
+
+mod arguments;
 
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -6,9 +8,7 @@ use std::process::{ExitCode, Stdio};
 
 use anstream::{eprintln, print, println};
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context, Result};
-use clap::{CommandFactory as _, Parser, Subcommand};
-use clap_complete::Shell;
+use anyhow::{Context, Result, ensure};
 use tls_harness::request::Counter;
 use tlsbench::compare;
 use tlsbench::host::check::{self, check};
@@ -21,162 +21,64 @@ use tlsbench::listed::Listed;
 use tlsbench::listing;
 use tlsbench::manifest::CheckStatus;
 use tlsbench::medians;
-use tlsbench::options::{Options, percent};
+use tlsbench::options::Options;
 use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
+use tlsbench::resume::kept;
 use tlsbench::run::run;
 use tlsbench::selection::Selection;
 use tlsbench::sides;
+use tlsbench::stop;
 use tlsbench::suite::Suite;
-use tlsbench::words::warn;
+use tlsbench::words::{be_quiet, say, warn};
 
-/// Measures TLS libraries on this host.
-#[derive(Parser)]
-#[command(version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Measure a suite into the folder of a run, or resume a run that was stopped
-    Run(Box<RunArguments>),
-    /// Build the programs of a suite that are not built yet; `run` does this as well
-    Build {
-        /// Suite to build for: a file, or a name in bench/suites such as history
-        #[arg(long, value_name = "SUITE")]
-        suite: PathBuf,
-        /// Number of layouts in which each program is linked, instead of the suite's
-        #[arg(long, value_name = "N")]
-        layouts: Option<u32>,
-    },
-    /// Record in bench/matrix.lock which packages the builds of a suite use; `build` and `run` use
-    /// no other packages
-    Lock {
-        /// Suite to record: a file, or a name in bench/suites such as history
-        #[arg(long, value_name = "SUITE")]
-        suite: PathBuf,
-        #[command(flatten)]
-        selection: Selection,
-    },
-    /// Run the conformance tests for the oldest and the newest build of each library in a suite
-    Test {
-        /// Suite to test: a file, or a name in bench/suites such as history
-        #[arg(long, value_name = "SUITE")]
-        suite: PathBuf,
-    },
-    /// Print what `run` would measure on this host, and how long that takes
-    List {
-        /// Suite to print: a file, or a name in bench/suites
-        #[arg(long, value_name = "SUITE", default_value = "quick")]
-        suite: PathBuf,
-        #[command(flatten)]
-        selection: Selection,
-    },
-    /// Compare two builds of a library by the instructions that they execute. The exit code is 1 if
-    /// the second build executes more in any scenario, and 2 if the builds could not be compared
-    Compare(Box<CompareArguments>),
-    /// Put a complete run into one archive, with its checksum beside it
-    Pack {
-        /// Run to pack, by id or folder
-        run: PathBuf,
-        /// Folder to write the archive to
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
-        out: PathBuf,
-    },
-    /// Print a script that completes the commands of tlsbench in a shell
-    Completions {
-        /// Shell. To install the script for bash: `tlsbench completions bash >
-        /// ~/.local/share/bash-completion/completions/tlsbench`
-        shell: Shell,
-    },
-    /// Show, check and tune this host
-    #[command(subcommand)]
-    Host(HostCommand),
-}
-
-#[derive(clap::Args)]
-struct RunArguments {
-    /// Suite to measure: a file, or a name in bench/suites
-    #[arg(long, value_name = "SUITE", default_value = "quick")]
-    suite: PathBuf,
-    /// Folder of the run [default: data/runs/<today>-<suite>; if that run is complete, with the next
-    /// free number, such as data/runs/2026-11-21-quick-2]
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    #[command(flatten)]
-    options: Options,
-}
-
-#[derive(clap::Args)]
-struct CompareArguments {
-    /// First build: a local tree such as rustls=../rustls, a version such as rustls@0.23.40, a
-    /// table as in a suite, or a program such as tls-openssl
-    #[arg(long, value_name = "BUILD", value_parser = sides::side)]
-    a: Listed,
-    /// Second build, in the same forms
-    #[arg(long, value_name = "BUILD", value_parser = sides::side)]
-    b: Listed,
-    /// Provider of cryptography of both builds [default: the first of the library's programs]
-    #[arg(long)]
-    provider: Option<String>,
-    /// Suite whose scenarios are compared: a file, or a name in bench/suites
-    #[arg(long, value_name = "SUITE", default_value = "instructions")]
-    suite: PathBuf,
-    /// Compare only scenarios whose KIND/PROTOCOL/NAME matches this pattern. May be given several
-    /// times
-    #[arg(long, value_name = "PATTERN")]
-    only: Vec<String>,
-    /// Smallest difference that is shown
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
-    bound: f64,
-    /// Also measure time, into the folder of a run in data/runs, and print its verdicts
-    #[arg(long)]
-    time: bool,
-    /// First record in bench/matrix.lock the packages that the builds use; builds use no others
-    #[arg(long)]
-    record: bool,
-    /// Also write the comparison to this file, as Markdown
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-}
-
-#[derive(Subcommand)]
-enum HostCommand {
-    /// Print the hardware, the system and the settings of this host
-    Show {
-        /// Print the facts in the format of data/hosts/<host>.toml
-        #[arg(long)]
-        toml: bool,
-        /// Id of this host [default: the id in data/hosts if the host is described there, or an id
-        /// made from its facts]
-        #[arg(long, value_name = "ID")]
-        host: Option<String>,
-    },
-    /// Check this host for every known source of noise, and print how to remove each source
-    Check,
-    /// Reduce noise: turn SMT and turbo off, set the governor to performance, move interrupts to
-    /// other processors
-    Tune,
-    /// Restore every setting that `tune` changed
-    Reset,
-}
+use crate::arguments::{
+    Command, CompareArguments, Format, HostCommand, RunArguments, command_line,
+};
 
 fn main() -> ExitCode {
-    let command = Arguments::parse().command;
-    let failure = match command {
-        Command::Compare(_) => ExitCode::from(2),
-        _ => ExitCode::FAILURE,
+    let command = arguments::parsed();
+    stop::end_with_reader();
+    let (failure, is_run) = match command {
+        Command::Compare(_) => (ExitCode::from(2), false),
+        Command::Run(_) => (ExitCode::FAILURE, true),
+        _ => (ExitCode::FAILURE, false),
     };
-    match execute(command) {
-        Ok(code) => code,
-        Err(error) => {
-            let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-            eprintln!("{style}error:{style:#} {error:#}");
-            failure
+    let (what, text, code) = match (execute(command), stop::signal()) {
+        (Ok(code), _) => return code,
+        (Err(error), None) => ("error", format!("{error:#}"), failure),
+        // As a shell reports a program that a signal ended.
+        (Err(error), Some(signal)) => {
+            let kept = match is_run {
+                true => error.to_string(),
+                false => "finished builds are kept; the same command goes on".to_owned(),
+            };
+            ("stopped", kept, ExitCode::from(128 + signal))
         }
+    };
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    eprintln!("{style}{what}:{style:#} {text}");
+    code
+}
+
+/// What a run that was stopped keeps, and the command that resumes it. The default folder depends on
+/// the date, so that the command names it.
+fn resume(out: &Path, is_default: bool) -> String {
+    let kept = kept(out).unwrap_or_else(|| "nothing was measured yet".to_owned());
+    let out = is_default.then(|| ["--out".into(), out.as_os_str().to_owned()]);
+    let words = std::env::args_os().chain(out.into_iter().flatten());
+    let words = words.map(|it| quoted(&it.to_string_lossy()));
+    let command = words.collect::<Vec<_>>().join(" ");
+    format!("{kept}\nresume: {command}")
+}
+
+/// A word of a command as a shell needs it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
@@ -189,10 +91,20 @@ fn project() -> Result<Project> {
 
 fn execute(command: Command) -> Result<ExitCode> {
     let root = Root::host();
+    if let Command::Run(_) | Command::Compare(_) | Command::Build { .. } | Command::Test { .. } =
+        command
+    {
+        stop::listen()?;
+    }
     match command {
         Command::Run(arguments) => measure(*arguments, &root)?,
         Command::Compare(arguments) => return compared(*arguments, &root),
-        Command::Build { suite, layouts } => {
+        Command::Build {
+            suite,
+            layouts,
+            quiet,
+        } => {
+            be_quiet(quiet);
             let (mut suite, places) = checked(&suite, Selection::default())?;
             suite.layouts = layouts.unwrap_or(suite.layouts);
             link(&suite, &places)?;
@@ -201,17 +113,24 @@ fn execute(command: Command) -> Result<ExitCode> {
             return Ok(ExitCode::from(u8::from(failed)));
         }
         Command::Lock { suite, selection } => {
-            let (suite, places) = checked(&suite, selection)?;
+            let (suite, places) = with_builds(&suite, selection)?;
             implementations::record(&suite, &places)?;
         }
         Command::Test { suite } => {
-            let (suite, places) = checked(&suite, Selection::default())?;
+            let (suite, places) = with_builds(&suite, Selection::default())?;
             implementations::test(&suite, &places)?;
         }
-        Command::List { suite, selection } => {
+        Command::List {
+            suite,
+            selection,
+            format,
+        } => {
             let (suite, places) = checked(&suite, selection)?;
             let state = |it: &Listed| implementations::state(it, &places, suite.layouts);
-            print!("{}", listing::to_text(&suite, state));
+            match format {
+                Format::Json => println!("{:#}", listing::to_json(&suite, state)),
+                _ => print!("{}", listing::to_text(&suite, state)),
+            }
             for listed in &suite.implementations {
                 implementations::is_there(listed, &places, suite.layouts)
                     .with_context(|| format!("{listed} cannot be built"))?;
@@ -219,7 +138,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "tlsbench", &mut script);
+            clap_complete::generate(shell, &mut command_line(), "tlsbench", &mut script);
             std::io::stdout().write_all(&script)?;
         }
         Command::Pack { run, out } => {
@@ -231,7 +150,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             let (archive, checksum) = pack(&folder, &out)?;
             println!("{}\n{}", archive.display(), checksum.display());
         }
-        Command::Host(HostCommand::Show { toml, host }) => {
+        Command::Host(HostCommand::Show { format, host }) => {
             // Known hosts are those of the checkout, if there is one.
             if let Ok(project) = Project::find(&std::env::current_dir()?) {
                 project.enter()?;
@@ -240,16 +159,21 @@ fn execute(command: Command) -> Result<ExitCode> {
             let facts =
                 identity::identified(facts, host.as_deref(), identity::KNOWN_HOSTS.as_ref())?;
             let facts = facts::with_compilers(facts);
-            if toml {
-                print!("{}", facts::to_toml(&facts)?);
-            } else {
-                print!("{}", facts::to_text(&facts));
+            match format {
+                Format::Toml => print!("{}", facts::to_toml(&facts)?),
+                Format::Json => print!("{}", facts::to_json(&facts)?),
+                _ => print!("{}", facts::to_text(&facts)),
             }
             for sensor in root.unreadable() {
                 warn(&format!("could not read {sensor}"));
             }
         }
-        Command::Host(HostCommand::Tune) => return Ok(reported(&knob::tune(&root)?)),
+        Command::Host(HostCommand::Tune { dry_run: true }) => {
+            return Ok(reported(&knob::plan(&root)));
+        }
+        Command::Host(HostCommand::Tune { dry_run: false }) => {
+            return Ok(reported(&knob::tune(&root)?));
+        }
         Command::Host(HostCommand::Reset) => return Ok(reported(&knob::reset(&root)?)),
         Command::Host(HostCommand::Check) => {
             let results = check(&facts::capture(&root), &root);
@@ -266,6 +190,7 @@ fn execute(command: Command) -> Result<ExitCode> {
 }
 
 fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
+    be_quiet(arguments.quiet);
     let project = project()?;
     project.locate(&mut arguments.options.selection);
     let suite = project.suite(&arguments.suite)?;
@@ -285,14 +210,22 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         options: arguments.options,
     };
     let suite = ordered.read(cores())?.suite;
-    if !ordered.out.join("run.toml").exists() {
-        if ordered.options.counter.is_none() {
-            eprintln!("{}", listing::expectation(&suite));
+    project.check_out(&ordered.out)?;
+    let is_complete = || ordered.out.join("run.toml").exists();
+    let measured = || {
+        if !is_complete() {
+            if ordered.options.counter.is_none() {
+                say(&listing::expectation(&suite));
+            }
+            link(&suite, &ordered.places)?;
         }
-        link(&suite, &ordered.places)?;
-    }
-    let finished = run(&ordered, root)?;
-    if !ordered.out.join("run.toml").exists() {
+        run(&ordered, root)
+    };
+    let finished = measured().map_err(|error| match stop::signal() {
+        Some(_) => error.context(resume(&ordered.out, arguments.out.is_none())),
+        None => error,
+    })?;
+    if !is_complete() {
         println!(
             "{}: the same command measures the next session",
             finished.display()
@@ -304,7 +237,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
 
 /// Counts the instructions of two builds, then prints which takes more.
 fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
-    compare::check_bound(arguments.bound)?;
+    be_quiet(arguments.quiet);
     let project = project()?;
     let places = project.places()?;
     let libraries = Libraries::read(&places.bench)?;
@@ -341,12 +274,15 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     }
     run(&order, root)?;
     let comparison = compare::compare(&order, arguments.bound, cores())?;
-    print!("{}", comparison.to_text());
-    if let Some(file) = arguments.markdown {
-        let file = project.given(&file);
-        let written = std::fs::write(&file, comparison.to_markdown());
-        written.with_context(|| file.display().to_string())?;
+    match arguments.format {
+        Format::Json => println!("{:#}", comparison.to_json()),
+        Format::Markdown => print!("{}", comparison.to_markdown()),
+        _ => print!("{}", comparison.to_text()),
     }
+    ensure!(
+        comparison.compares(),
+        "nothing was compared: each scenario is absent or failed in one of the builds"
+    );
     if arguments.time {
         let comparisons = listing::comparisons(&order.read(cores())?.suite);
         let order = Order {
@@ -360,18 +296,25 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
             ..order
         };
         run(&order, root)?;
-        show(&project, &order.out)?;
+        match arguments.format {
+            Format::Text => show(&project, &order.out)?,
+            _ => eprintln!("times: {}", order.out.join("run.toml").display()),
+        }
     }
     Ok(ExitCode::from(u8::from(comparison.is_more())))
 }
 
-/// Prints the medians of a finished run, and its verdicts if the tools are installed.
+/// Prints the figures of a finished run: by the tools, with verdicts; without them, or if they fail,
+/// its medians.
 fn show(project: &Project, folder: &Path) -> Result<()> {
-    print!("{}", medians::table(folder)?);
-    if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(folder)) {
-        // If the tools cannot show the run, the medians are already printed.
+    let shown = project.tlsperf().zip(project.run_id(folder));
+    let shown = shown.is_some_and(|(tlsperf, id)| {
         let mut show = std::process::Command::new(tlsperf);
-        let _ = show.args(["show", id]).stderr(Stdio::null()).status();
+        let show = show.args(["show", id]).stderr(Stdio::null());
+        show.status().is_ok_and(|it| it.success())
+    });
+    if !shown {
+        print!("{}", medians::table(folder)?);
     }
     println!("{}", folder.join("run.toml").display());
     Ok(())
@@ -384,6 +327,17 @@ fn checked(suite: &Path, mut selection: Selection) -> Result<(Suite, Places)> {
     project.locate(&mut selection);
     let file = selected(&project.suite(suite)?, &selection, &places, cores())?;
     Ok((file.suite, places))
+}
+
+/// The same for a suite that has builds of the matrix.
+fn with_builds(given: &Path, selection: Selection) -> Result<(Suite, Places)> {
+    let (suite, places) = checked(given, selection)?;
+    ensure!(
+        suite.builds().next().is_some(),
+        "--suite {}: found no build of a version or tree, expected a suite such as history",
+        given.display()
+    );
+    Ok((suite, places))
 }
 
 /// Links the programs of a suite in each layout.

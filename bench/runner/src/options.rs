@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
+use clap::builder::RangedI64ValueParser;
 use jiff::SignedDuration;
 use tls_harness::request::Counter;
 
+use crate::host::identity::given;
 use crate::selection::Selection;
+use crate::suite::MOST;
+
+/// The longest time between two sessions: thirty days.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
@@ -13,14 +19,14 @@ pub struct Options {
     pub selection: Selection,
     /// Id of this host [default: the id in data/hosts if the host is described there, or an id made
     /// from its facts]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = given)]
     pub host: Option<String>,
     /// Number of rounds in each session, instead of the suite's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     pub rounds: Option<u32>,
     /// Number of sessions, instead of the suite's. A stopped run resumes in the session in which it
     /// stopped
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     pub sessions: Option<u32>,
     /// Time from the end of a session to the start of the next, such as 30m
     #[arg(long, value_name = "TIME", value_parser = apart)]
@@ -32,7 +38,7 @@ pub struct Options {
     /// Number of layouts in which each program is linked, instead of the suite's. The first is the
     /// linker's own order, the others are behind padding. Each session uses the next layout; after
     /// the last layout comes the first
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number())]
     pub layouts: Option<u32>,
     /// Measure until the 95% interval of every median has at most this half-width, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -64,11 +70,17 @@ impl Options {
     }
 }
 
+/// A number of rounds, sessions or layouts.
+pub fn number() -> RangedI64ValueParser<u32> {
+    RangedI64ValueParser::new().range(1..=i64::from(MOST))
+}
+
 /// A time such as `90s`, `30m` or `2h`.
 fn apart(text: &str) -> Result<Duration, String> {
     let time = text.parse::<SignedDuration>().ok();
     time.and_then(|time| Duration::try_from(time).ok())
-        .ok_or_else(|| "expected a time such as 30m".to_owned())
+        .filter(|time| *time <= LONGEST)
+        .ok_or_else(|| "expected a time such as 30m, at most 720h".to_owned())
 }
 
 /// The name of a counter.

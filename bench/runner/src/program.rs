@@ -3,14 +3,12 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tls_harness::counters;
@@ -21,6 +19,7 @@ use tls_harness::scenario::{Operation, Scenario, Side};
 
 use crate::files::sha256;
 use crate::libraries::Library;
+use crate::stop::{self, Waited};
 
 /// `describe` only reads constants of the binary.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -207,12 +206,15 @@ fn run(
         .with_context(|| path.display().to_string())?;
     let cpu_before = processor_time();
     let pid = Pid::from_child(&child);
-    let ended = wait(&pidfd_open(pid, PidfdFlags::empty())?, timeout)?;
+    let waited = stop::wait(&pidfd_open(pid, PidfdFlags::empty())?, Some(timeout))?;
     let elapsed = start.elapsed();
     let runner_cpu = processor_time().saturating_sub(cpu_before);
     // Also kills the program's child processes, even if the program ended by itself.
     let _ = kill_process_group(pid, Signal::KILL);
     let status = child.wait()?;
+    if waited == Waited::Stopped {
+        stop::check()?;
+    }
     let contents = |file: &mut File| -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         file.rewind()?;
@@ -220,26 +222,12 @@ fn run(
         Ok(bytes)
     };
     Ok(Ended {
-        status: ended.then_some(status),
+        status: (waited == Waited::Ended).then_some(status),
         stdout: contents(&mut stdout)?,
         stderr: String::from_utf8_lossy(&contents(&mut stderr)?).into_owned(),
         elapsed,
         runner_cpu,
     })
-}
-
-/// Returns true if the process ended, and false if the time passed.
-fn wait(process: &OwnedFd, timeout: Duration) -> Result<bool> {
-    let deadline = Instant::now() + timeout;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left)?;
-        match poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left)) {
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-            Ok(ready) => return Ok(ready > 0),
-        }
-    }
 }
 
 /// Processor time of all threads of the runner; zero if the kernel records none. It is the first

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::words::{is_quiet, say};
+
 /// A progress bar on a terminal; otherwise one line per round. It is drawn only between blocks, so
 /// that nothing runs beside a measurement.
 pub struct Progress {
@@ -12,7 +14,11 @@ pub struct Progress {
 
 impl Progress {
     pub fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let target = match is_quiet() {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} blocks  {msg}") {
             bar.set_style(style);
         }
@@ -28,9 +34,16 @@ impl Progress {
         self.bar.tick();
     }
 
+    /// A line where there is no bar, for work that takes long.
+    pub fn line(&self, text: &str) {
+        if self.bar.is_hidden() {
+            say(text);
+        }
+    }
+
     pub fn say(&self, text: &str) {
         if self.bar.is_hidden() {
-            eprintln!("{text}");
+            say(text);
         } else {
             self.bar.println(text);
         }

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use jiff::Timestamp;
 
+use crate::folder;
+use crate::id::is_id;
 use crate::implementations::Places;
 use crate::lines::suggestion;
-use crate::listed::{Build, Listed};
+use crate::listed::{Build, Listed, slug};
 use crate::selection::Selection;
 
 /// A folder that every checkout has.
@@ -15,7 +17,8 @@ const MARK: &str = "bench/libraries";
 
 const SUITES: &str = "bench/suites";
 
-const RUNS: &str = "data/runs";
+/// The folder of runs.
+pub const RUNS: &str = "data/runs";
 
 /// The folder of comparisons by instructions; reports do not use it.
 const COMPARISONS: &str = "build/compare";
@@ -116,10 +119,10 @@ impl Project {
         }
         let names = suites(&self.root.join(SUITES));
         bail!(
-            "--suite {}: found no such file, expected one, or one of {}{}",
+            "--suite {}: found no such file{}\nexpected a file, or one of {}",
             given.display(),
-            names.join(", "),
-            meant(given, &names)
+            meant(given, &names),
+            names.join(", ")
         );
     }
 
@@ -154,25 +157,31 @@ impl Project {
     /// The folder of a run without `--out`: date and suite, with the next number for which there is
     /// no complete run.
     pub fn run_of_today(&self, suite: &Path) -> PathBuf {
-        self.next_of_today(
-            RUNS,
-            &suite.file_stem().unwrap_or_default().display().to_string(),
-        )
+        let name = suite.file_stem().unwrap_or_default().display().to_string();
+        let name = if is_id(&name) { name } else { slug(&name) };
+        self.next_of_today(RUNS, &name, "run.toml")
     }
 
-    /// The folders of a comparison without `--out`: that of its counts, and that of its times.
+    /// Checks the folder of a run before anything is built or measured.
+    pub fn check_out(&self, out: &Path) -> Result<()> {
+        folder::check(out, &self.root)
+    }
+
+    /// The folders of a comparison: that of its counts, and that of its times. Both are new: trees
+    /// may have changed since a comparison was stopped.
     pub fn comparison_of_today(&self) -> [PathBuf; 2] {
-        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare"))
+        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare", "raw"))
     }
 
-    fn next_of_today(&self, folder: &str, name: &str) -> PathBuf {
+    /// The first folder in which an entry does not exist.
+    fn next_of_today(&self, folder: &str, name: &str, entry: &str) -> PathBuf {
         let today = Timestamp::now().strftime("%Y-%m-%d");
         let name = |number: u32| match number {
             1 => format!("{folder}/{today}-{name}"),
             _ => format!("{folder}/{today}-{name}-{number}"),
         };
         let mut number = 1;
-        while self.root.join(name(number)).join("run.toml").exists() {
+        while self.root.join(name(number)).join(entry).exists() {
             number += 1;
         }
         self.below(name(number).into())

@@ -5,8 +5,12 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
+use crate::history::History;
 use crate::host::facts;
-use crate::manifest::{HostFacts, Run};
+use crate::journal::Journal;
+use crate::manifest::{HostFacts, Run, RunCounter, SuiteReference};
+use crate::run::RECORDS;
+use crate::words::counted;
 
 /// The run in `path`, if it is the one that would begin now.
 pub fn same_run(path: &Path, now: &Run) -> Result<Run> {
@@ -17,6 +21,24 @@ pub fn same_run(path: &Path, now: &Run) -> Result<Run> {
         let host = facts::differences(now, before)?;
         differences.extend(host.iter().map(|it| format!("host: {it}")));
     }
+    refuse(path, &run, &differences)?;
+    Ok(run)
+}
+
+/// Checks, before anything is built, that a command with this suite and counter began the run in
+/// `path`.
+pub fn same_order(
+    path: &Path,
+    command: &str,
+    counter: Option<&RunCounter>,
+    suite: &SuiteReference,
+) -> Result<()> {
+    let run = Run::read(path)?;
+    let differences = ordered_otherwise(&run, &[command.to_owned()], counter, Some(suite));
+    refuse(path, &run, &differences)
+}
+
+fn refuse(path: &Path, run: &Run, differences: &[String]) -> Result<()> {
     ensure!(
         differences.is_empty(),
         "{}: {}: {}; begin another with another --out",
@@ -27,29 +49,41 @@ pub fn same_run(path: &Path, now: &Run) -> Result<Run> {
         },
         differences.join("; ")
     );
-    Ok(run)
+    Ok(())
 }
 
-fn differences(begun: &Run, now: &Run) -> Vec<String> {
+/// How another order began the run.
+fn ordered_otherwise(
+    begun: &Run,
+    commands: &[String],
+    counter: Option<&RunCounter>,
+    suite: Option<&SuiteReference>,
+) -> Vec<String> {
     let mut differences = Vec::new();
-    if begun.tool.commands != now.tool.commands {
+    if begun.tool.commands != commands {
         let before = begun.tool.commands.join("; ");
         differences.push(format!("it was begun by `{before}`"));
     }
-    if begun.counter != now.counter {
+    if begun.counter.as_ref() != counter {
         differences.push(match &begun.counter {
             None => "it measures time".to_owned(),
             Some(begun) => format!("it counts under valgrind {}", begun.version),
         });
     }
-    if begun.suite != now.suite {
-        differences.push(match (&begun.suite, &now.suite) {
+    if begun.suite.as_ref() != suite {
+        differences.push(match (&begun.suite, suite) {
             (Some(before), Some(now)) if before.name != now.name => {
                 format!("its suite is {}", before.name)
             }
             _ => "the suite was changed".to_owned(),
         });
     }
+    differences
+}
+
+fn differences(begun: &Run, now: &Run) -> Vec<String> {
+    let (commands, suite) = (&now.tool.commands, now.suite.as_ref());
+    let mut differences = ordered_otherwise(begun, commands, now.counter.as_ref(), suite);
     if begun.tool.version != now.tool.version {
         differences.push("it was begun by another version of tlsbench".to_owned());
     } else if begun.tool.sha256 != now.tool.sha256 {
@@ -61,6 +95,18 @@ fn differences(begun: &Run, now: &Run) -> Vec<String> {
         differences.push("the libraries' programs were linked differently".to_owned());
     }
     differences
+}
+
+/// What the folder of a run that was stopped keeps; `None` if nothing was measured.
+pub fn kept(folder: &Path) -> Option<String> {
+    let run = Run::read(&folder.join("run.partial.toml")).ok()?;
+    let (_, records) = Journal::open(&folder.join(RECORDS)).ok()?;
+    let rounds = counted(History::of(&records).counted(), "complete round");
+    let session = match run.sessions.len() {
+        0 | 1 => String::new(),
+        number => format!(", to session {number},"),
+    };
+    Some(format!("{rounds}{session} kept in {}", folder.display()))
 }
 
 /// Accepts the host as it is now for the rest of a session only if it is as it was.

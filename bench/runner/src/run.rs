@@ -17,16 +17,17 @@ use crate::manifest::{RawFile, SuiteReference};
 use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
-use crate::resume::same_run;
+use crate::resume::{same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
 use crate::warnings;
-use crate::words::warn;
+use crate::words::{say, warn};
 
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
 
-const RECORDS: &str = "raw/records.jsonl";
+/// The journal in the folder of a run.
+pub const RECORDS: &str = "raw/records.jsonl";
 
 /// Starts or resumes a run. Returns the path of run.toml, or of run.partial.toml if there are
 /// sessions left.
@@ -42,6 +43,9 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     };
     let mut suite = file.suite;
     let counter = order.options.counter.map(versioned).transpose()?;
+    for begun in [&finished, &partial].into_iter().filter(|it| it.exists()) {
+        same_order(begun, &order.command, counter.as_ref(), &reference)?;
+    }
     let is_finished = finished.exists();
     if is_finished {
         // A complete run makes no builds: a new program would not be the measured one.
@@ -72,7 +76,10 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         same_run(&finished, &run)?;
         // A kill between the last two steps of a run leaves its plan behind.
         remove(&partial)?;
-        eprintln!("{} is complete: nothing to do", order.out.display());
+        say(&format!(
+            "{} is complete: nothing to do",
+            order.out.display()
+        ));
         return Ok(finished);
     }
     let raw = order.out.join("raw");

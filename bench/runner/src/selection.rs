@@ -15,16 +15,16 @@ use crate::suite::{Suite, SuiteFile};
 /// The selected part of a suite; empty selects all of it.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub struct Selection {
-    /// Measure only scenarios whose KIND/PROTOCOL/NAME matches this pattern, as `tlsbench list`
-    /// prints them; * matches any number of characters, ? exactly one. May be given several times
+    /// Only scenarios whose KIND/PROTOCOL/NAME matches this pattern, as `tlsbench list` prints them;
+    /// * matches any number of characters, ? exactly one. May be given several times
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// Measure only implementations of this library (openssl) or with this name (tls-rustls-*), even
-    /// if the suite does not have the program. May be given several times
+    /// Only implementations of this library (openssl) or with this name (tls-rustls-*), even if the
+    /// suite does not have the program. May be given several times
     #[arg(long, value_name = "LIBRARY")]
     pub library: Vec<String>,
-    /// Also measure a local tree of a library, such as a fork of rustls, in each build of that
-    /// library in the suite. May be given several times
+    /// Also a local tree of a library, such as a fork of rustls, in each build of that library in the
+    /// suite. May be given several times
     #[arg(long, value_name = "LIBRARY=FOLDER", value_parser = source)]
     pub source: Vec<Source>,
     /// Implementations to measure instead of the suite's.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use indicatif::HumanDuration;
 use jiff::{SignedDuration, Timestamp};
 use tls_harness::record::{Block, Record, RoundState, Schema, Status};
 use tls_harness::request::{Counter, Request};
@@ -16,6 +17,7 @@ use crate::precision::is_precise;
 use crate::program::{Measured, Program};
 use crate::progress::Progress;
 use crate::schedule::order;
+use crate::stop;
 use crate::suite::Suite;
 use crate::usage::Usage;
 use crate::words::counted;
@@ -58,10 +60,15 @@ impl Session<'_> {
             ));
             self.append_one(Record::RoundState(mark))?;
         }
+        let rounds = self.rounds();
+        self.progress.finish();
+        rounds
+    }
+
+    fn rounds(&mut self) -> Result<()> {
         while !self.done()? {
             self.round()?;
         }
-        self.progress.finish();
         Ok(())
     }
 
@@ -91,7 +98,20 @@ impl Session<'_> {
         let mut measuring = Duration::ZERO;
         let mut done = 0;
         for (block, scenario) in (0..).zip(&self.suite.scenarios) {
+            if self.counter.is_some() {
+                self.progress.line(&format!(
+                    "{} ({} of {}){}",
+                    scenario.name(),
+                    block + 1,
+                    self.suite.scenarios.len(),
+                    self.history.mean().map_or(String::new(), |_| format!(
+                        ": about {} left",
+                        HumanDuration(self.remaining(done))
+                    ))
+                ));
+            }
             for index in order(self.seed, round, block, self.programs.len()) {
+                stop::check()?;
                 let program = &self.programs[index];
                 let id = &program.implementation.id;
                 let rounds = self.counted() as usize;
@@ -168,7 +188,7 @@ impl Session<'_> {
             self.prefix(),
             self.counted(),
             counted(self.suite.rounds.max(self.counted()), "round"),
-            indicatif::HumanDuration(self.remaining(0)),
+            HumanDuration(self.remaining(0)),
         ));
         Ok(())
     }
@@ -271,6 +291,7 @@ impl Session<'_> {
         let expected = |block: u32, scenario, program: &Program| {
             self.history
                 .mean_block(block, &program.implementation.id)
+                .or_else(|| self.counter.and_then(|_| self.history.mean()))
                 .unwrap_or_else(|| self.suite.expected_block(scenario))
         };
         let blocks = (0..)

@@ -12,7 +12,9 @@ use crate::host::{facts, identity};
 use crate::manifest::{HostFacts, Run, RunSession, RunWarning};
 use crate::plan::{host_warnings, to_the_second};
 use crate::resume::same_host;
+use crate::stop;
 use crate::warnings;
+use crate::words::say;
 
 /// Interval between looks at the clock: a host that was suspended may be past the time.
 const LOOK: Duration = Duration::from_secs(30);
@@ -85,13 +87,13 @@ pub fn wait(run: &Run, apart: Duration, number: u32) -> Result<()> {
     let begin = ended + SignedDuration::try_from(apart)?;
     let left = || Duration::try_from(begin.duration_since(Timestamp::now())).unwrap_or_default();
     if !left().is_zero() {
-        eprintln!(
+        say(&format!(
             "session {number} begins at {}; you can stop now and run the same command later",
             begin.strftime("%Y-%m-%d %H:%M:%S UTC")
-        );
+        ));
     }
     while !left().is_zero() {
-        std::thread::sleep(left().min(LOOK));
+        stop::sleep(left().min(LOOK))?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use toml::{Table, Value};
 
 use crate::entry;
 use crate::files::hex;
+use crate::id::{self, is_id};
 use crate::include::Include;
 use crate::lines::Lines;
 use crate::listed::{Build, Listed};
@@ -26,6 +27,12 @@ const MEMORY_SECONDS: f64 = 9.0;
 
 /// Largest number of implementations in a run by the schema: a page can show this many.
 const MOST_IMPLEMENTATIONS: usize = 100;
+
+/// Largest number of rounds, of sessions and of layouts.
+pub const MOST: u32 = 10_000;
+
+/// Longest time of a block.
+const MOST_SECONDS: f64 = 86_400.0;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -165,7 +172,7 @@ fn scenarios(
 }
 
 impl Suite {
-    /// Checks the numbers of the header.
+    /// Checks the header.
     fn check(&self, lines: &Lines) -> Result<()> {
         let wrong = |key: &str, found: &dyn std::fmt::Display, expected: &str| {
             let place = lines.at_key(key);
@@ -173,25 +180,34 @@ impl Suite {
                 "{place}: found {key} = {found}, expected {expected}"
             ))
         };
+        for (key, id) in [("name", &self.name), ("family", &self.family)] {
+            let place = lines.at_key(key);
+            ensure!(
+                is_id(id),
+                "{place}: found {key} = \"{id}\", {}",
+                id::EXPECTED
+            );
+        }
         for (key, number) in [
             ("rounds", self.rounds),
             ("sessions", self.sessions),
             ("layouts", self.layouts),
         ] {
-            if number == 0 {
-                return wrong(key, &number, "at least 1");
+            if !(1..=MOST).contains(&number) {
+                return wrong(key, &number, &format!("1 to {MOST}"));
             }
         }
-        for (key, seconds) in [
-            ("measure_seconds", Some(self.measure_seconds)),
-            ("timeout_seconds", self.timeout_seconds),
+        for (key, seconds, least) in [
+            ("measure_seconds", Some(self.measure_seconds), "more than 0"),
+            ("timeout_seconds", self.timeout_seconds, "more than 0"),
+            ("warmup_seconds", Some(self.warmup_seconds), "0 or more"),
         ] {
-            if let Some(seconds) = seconds.filter(|it| *it <= 0.0 || !it.is_finite()) {
-                return wrong(key, &seconds, "more than 0");
+            let seconds = seconds.unwrap_or(MOST_SECONDS);
+            let enough = seconds > 0.0 || (seconds == 0.0 && least == "0 or more");
+            if !enough || seconds > MOST_SECONDS {
+                let expected = format!("{least}, and at most {MOST_SECONDS}");
+                return wrong(key, &seconds, &expected);
             }
-        }
-        if self.warmup_seconds < 0.0 || !self.warmup_seconds.is_finite() {
-            return wrong("warmup_seconds", &self.warmup_seconds, "at least 0");
         }
         if self.listed.is_empty() {
             return wrong(

@@ -192,8 +192,12 @@ impl TlsLibrary for Rustls {
 
     fn implementation(&self) -> Result<Implementation> {
         let package = |name| {
-            binary::package_version(env!("PACKAGES"), name)
-                .with_context(|| format!("Cargo.lock has no {name}"))
+            binary::package_version(env!("PACKAGES"), name).with_context(|| {
+                format!(
+                    "found no package {name} in Cargo.lock among `packages` of library.toml; a \
+                     provider has the name of its package, such as rustls-rustcrypto"
+                )
+            })
         };
         let version = package("rustls")?;
         let implementation = Implementation::new(env!("LIBRARY"), &version)?

@@ -111,6 +111,12 @@ pub fn to_toml(facts: &HostFacts) -> Result<String> {
     ))
 }
 
+/// The fields of [`to_toml`] in JSON. A fact that cannot be read is absent.
+pub fn to_json(facts: &HostFacts) -> Result<String> {
+    let fields: toml::Table = toml::from_str(&to_toml(facts)?)?;
+    Ok(serde_json::to_string_pretty(&fields)? + "\n")
+}
+
 /// Formats one fact per line.
 pub fn to_text(facts: &HostFacts) -> String {
     let word = |value: Option<bool>, yes: &str, no: &str| {

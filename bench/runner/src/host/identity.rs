@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use toml::Table;
 
 use crate::files::sorted;
+use crate::id::{EXPECTED, is_id};
 use crate::manifest::HostFacts;
 
 /// Folder with the descriptions of known hosts, relative to the repository.
@@ -27,19 +28,10 @@ const COMPARED: [&str; 9] = [
     "mitigations",
 ];
 
-/// Longest id in the schema: an id is part of file names, which have at most 255 bytes.
-pub const LONGEST_ID: usize = 200;
-
-/// Checks an id that the user gives to a host.
-pub fn check_id(id: &str) -> Result<()> {
-    let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let known = |c: char| identifier(c) || "._-".contains(c);
-    if !id.starts_with(identifier) || !id.chars().all(known) || id.len() > LONGEST_ID {
-        bail!(
-            "--host {id}: expected at most {LONGEST_ID} lower-case letters, digits, '.', '_' and '-'"
-        );
-    }
-    Ok(())
+/// The id that the user gives to a host.
+pub fn given(text: &str) -> Result<String, String> {
+    let id = is_id(text).then(|| text.to_owned());
+    id.ok_or_else(|| EXPECTED.to_owned())
 }
 
 /// Sets the given id, or the id of the only known host (a file of `folder`) with the same
@@ -47,7 +39,6 @@ pub fn check_id(id: &str) -> Result<()> {
 /// derived id if there is none.
 pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
     if let Some(id) = given {
-        check_id(id)?;
         facts.id = id.to_owned();
         return Ok(facts);
     }
@@ -79,7 +70,7 @@ fn known_hosts(folder: &Path) -> Result<Vec<HostFacts>> {
 fn known_host(path: &Path) -> Result<Option<HostFacts>> {
     let place = || path.display().to_string();
     let text = fs::read_to_string(path).with_context(place)?;
-    // A shell creates this empty file first in `tlsbench host show --toml > data/hosts/ID.toml`.
+    // A shell creates this empty file first in `tlsbench host show --format toml > data/hosts/ID.toml`.
     if text.trim().is_empty() {
         return Ok(None);
     }

@@ -179,20 +179,43 @@ pub struct Report {
     pub failed: bool,
 }
 
+/// The values that a knob would change, as they are and as they should be; `None` if the host does
+/// not have it.
+fn changes(root: &Root, settings: Settings) -> Option<(Vec<Setting>, Vec<Setting>)> {
+    let settings = Some(settings(root)).filter(|it| !it.is_empty())?;
+    let both = settings.into_iter();
+    let both = both.filter_map(|wanted| Some((wanted.present(root)?, wanted)));
+    Some(both.filter(|(now, wanted)| now != wanted).unzip())
+}
+
+/// What `tune` would change.
+pub fn plan(root: &Root) -> Report {
+    let mut report = Report::default();
+    for (name, settings) in KNOBS {
+        let Some((now, wanted)) = changes(root, settings) else {
+            report.lines.push(format!("{name}: not on this host"));
+            continue;
+        };
+        report.lines.push(match wanted.len() {
+            0 => format!("{name}: already set"),
+            all => format!("{name}: {all} to set"),
+        });
+        let all = now.iter().zip(&wanted);
+        report.lines.extend(all.map(|(now, wanted)| {
+            format!("  /{}: {} becomes {}", now.path, now.value, wanted.value)
+        }));
+    }
+    report
+}
+
 /// Sets every knob of the host, except those that already have the wanted value.
 pub fn tune(root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for (name, settings) in KNOBS {
-        let settings = settings(root);
-        if settings.is_empty() {
+        let Some((now, wanted)) = changes(root, settings) else {
             report.lines.push(format!("{name}: not on this host"));
             continue;
-        }
-        let settings = settings.into_iter();
-        let (now, wanted): (Vec<_>, Vec<_>) = settings
-            .filter_map(|wanted| Some((wanted.present(root)?, wanted)))
-            .filter(|(now, wanted)| now != wanted)
-            .unzip();
+        };
         keep(root, now)?;
         let written = wanted.iter().map(|it| it.write(root));
         let refused: Vec<String> = written.filter_map(Result::err).collect();

@@ -1,6 +1,6 @@
 //! Compares the options of a build with the description that its program gives.
 
-use tls_harness::implementation::Implementation;
+use tls_harness::implementation::{Implementation, TUNED};
 
 use crate::listed::{Build, Compiler};
 use crate::matrix::compilers::Compilers;
@@ -15,9 +15,7 @@ pub fn differences(build: &Build, compilers: &Compilers, found: &Implementation)
         }
     };
     if let Some(version) = build.library_version() {
-        // BoringSSL reports "boring-sys 5.4.0, API 44".
-        let mut words = found.version.split([' ', ',']);
-        let holds = words.any(|word| word == version);
+        let holds = is_in(version, found);
         expect("version", holds, Some(&found.version), version);
     }
     if let Some(provider) = &build.provider {
@@ -75,6 +73,21 @@ pub fn differences(build: &Build, compilers: &Compilers, found: &Implementation)
         mask.as_deref().unwrap_or("none"),
     );
     differences
+}
+
+/// Whether a program that reports this has the id that a build will have.
+pub fn has_id_of(build: &Build, found: &Implementation) -> bool {
+    let parts = [build.tuned.then(|| TUNED.to_owned()), build.label()];
+    let label = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+    found.library == build.library
+        && build.library_version().is_some_and(|it| is_in(it, found))
+        && found.provider == build.provider
+        && found.build.as_deref().unwrap_or_default() == label
+}
+
+/// Whether a program reports a version: BoringSSL's is "boring-sys 5.4.0, API 44".
+fn is_in(version: &str, found: &Implementation) -> bool {
+    found.version.split([' ', ',']).any(|word| word == version)
 }
 
 /// Whether this C compiler made the C code of Rust's standard library: a clang with the major and

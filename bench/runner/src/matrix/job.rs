@@ -1,11 +1,11 @@
 //! Runs Cargo on a package outside the checkout's workspace. Its folder in the cache has its final
 //! name only when the package is built.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, anyhow};
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::matrix::compilers::Variable;
 use crate::matrix::lock::{LOCK, Lock};
 use crate::matrix::recorded::Recorded;
+use crate::stop;
 
 /// File name of Cargo's log, in the folder of the package.
 const LOG: &str = "log";
@@ -59,7 +60,11 @@ type Write<'a> = Box<dyn Fn(&Path) -> Result<()> + 'a>;
 #[derive(Deserialize)]
 struct Message {
     executable: Option<PathBuf>,
+    package_id: Option<String>,
 }
+
+/// Time between two lines about a build.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// The name of a folder until it is finished.
 pub fn unfinished(place: &Path) -> PathBuf {
@@ -137,7 +142,7 @@ impl Job<'_> {
         fs::write(&path, toml::to_string(&begun)?)?;
         let mut command = self.command("update", &folder)?;
         command.args(["--workspace", "--quiet"]);
-        match command.status().context("cargo")?.success() {
+        match stop::run(&mut command, drop)?.success() {
             true => Ok((folder, Lock::read(&path)?)),
             false => Err(failure("update", &folder)),
         }
@@ -151,7 +156,6 @@ impl Job<'_> {
             .arg("--manifest-path")
             .arg(folder.join("Cargo.toml"))
             .current_dir(self.bench)
-            .stdin(Stdio::null())
             .stderr(File::create(folder.join(LOG))?);
         let foreign = self.foreign.iter().map(String::as_str);
         for variable in FOREIGN.into_iter().chain(foreign) {
@@ -159,6 +163,28 @@ impl Job<'_> {
         }
         command.envs(self.environment.iter().cloned());
         Ok(command)
+    }
+
+    /// The number of packages that a command compiles.
+    fn packages(&self, subcommand: &str, folder: &Path) -> Result<usize> {
+        let edges = match subcommand {
+            "test" => "normal,build,dev",
+            _ => "normal,build",
+        };
+        let mut command = self.command("tree", folder)?;
+        command
+            .args(["--locked", "--edges", edges, "--prefix", "none"])
+            .args(self.arguments)
+            .stdout(Stdio::piped());
+        let mut all = BTreeSet::new();
+        // `name v1.2.3 (more)`
+        let status = stop::run(&mut command, |line| {
+            all.extend(line.split(" (").next().map(str::to_owned));
+        })?;
+        match status.success() {
+            true => Ok(all.len()),
+            false => Err(failure("tree", folder)),
+        }
     }
 
     /// Runs a command on the package in a folder, with more arguments and variables; returns the
@@ -181,24 +207,27 @@ impl Job<'_> {
             .args(arguments)
             .envs(variables)
             .stdout(Stdio::piped());
-        let mut child = command.spawn().context("cargo")?;
-        let output = child.stdout.take().context("cargo has no output")?;
-        let mut built = None;
-        for line in BufReader::new(output).lines() {
-            let line = line?;
-            // A line that is not a message of Cargo is output of a test.
-            let Ok(message) = serde_json::from_str::<Message>(&line) else {
-                if line.starts_with("test ") {
-                    say(&line);
+        let all = self.packages(subcommand, folder)?;
+        let (mut built, mut done, mut said) = (None, BTreeSet::new(), Instant::now());
+        let status = stop::run(&mut command, |line| {
+            match serde_json::from_str::<Message>(&line) {
+                Ok(message) => {
+                    built = message.executable.or(built.take());
+                    done.extend(message.package_id);
+                    if said.elapsed() >= PAUSE {
+                        say(&format!("{} of {all} packages compiled", done.len()));
+                        said = Instant::now();
+                    }
                 }
-                continue;
-            };
-            built = message.executable.or(built);
+                // A line that is not a message of Cargo is output of a test.
+                Err(_) if line.starts_with("test ") => say(&line),
+                Err(_) => {}
+            }
+        })?;
+        match status.success() {
+            true => Ok(built),
+            false => Err(failure(subcommand, folder)),
         }
-        if !child.wait()?.success() {
-            return Err(failure(subcommand, folder));
-        }
-        Ok(built)
     }
 }
 

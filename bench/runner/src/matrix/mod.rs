@@ -15,5 +15,5 @@ mod package;
 mod recorded;
 
 pub use build::{Built, Matrix, in_layout};
-pub use found::differences;
+pub use found::{differences, has_id_of};
 pub use install::Installed;

@@ -83,6 +83,33 @@ fn list_finds_suites_and_libraries_from_any_folder() {
     }
 }
 
+#[test]
+fn a_list_in_json_has_scenarios_implementations_and_the_rounds_that_a_verdict_needs() {
+    let bench = Bench::of(3, &["one", "two"]);
+    let list = "list --suite suite.toml --format json --library fake-a";
+    let text = bench.tlsbench("", list).done().printed;
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let name = "TLS 1.3 full handshake, RSA-2048, X25519";
+    let expected = serde_json::json!({
+        "schema": 1,
+        "name": "test-part",
+        "family": "test-part",
+        "description": "",
+        "rounds": 3,
+        "sessions": 1,
+        "layouts": 1,
+        "seconds": 0.606,
+        "comparisons": 0,
+        "rounds_needed": 6,
+        "scenarios": [
+            {"path": "full/1.3/rsa-2048-x25519", "name": name},
+            {"path": "full/1.3/rsa-2048-x25519-2-threads", "name": format!("{name}, 2 threads")},
+        ],
+        "implementations": [{"name": "fake-a", "state": "built"}],
+    });
+    assert_eq!(found, expected);
+}
+
 /// Trees that are refused.
 const SOURCES: &str = "
     rustls             | expected a library and a folder such as rustls=../rustls
@@ -139,7 +166,25 @@ fn a_run_prints_what_to_expect_its_progress_and_its_medians() {
 }
 
 #[test]
-fn the_output_of_tlsperf_follows_if_it_is_installed() {
+fn a_quiet_run_prints_its_result_and_warnings_alone() {
+    let bench = Bench::of(2, &["one"]);
+    let answer = bench.tlsbench("", "run --suite suite.toml --quiet").done();
+    expect(&answer.printed, &["medians of 2 rounds\n", "/run.toml\n"]);
+    let mut lines = answer.errors.lines();
+    assert!(lines.all(|it| it.starts_with("warning: ")), "{answer:?}");
+}
+
+#[test]
+fn counting_prints_a_line_for_each_scenario() {
+    let bench = Bench::of(1, &["one", "two"]);
+    let run = "run --suite suite.toml --counter wire --rounds 1";
+    let errors = bench.tlsbench("", run).errors;
+    let second = "X25519, 2 threads (2 of 2): about ";
+    expect(&errors, &["RSA-2048, X25519 (1 of 2)\n", second]);
+}
+
+#[test]
+fn tlsperf_prints_the_figures_if_it_is_installed() {
     let bench = Bench::of(1, &["one"]);
     let tool = bench.path(".venv/bin/tlsperf");
     fs::create_dir_all(tool.parent().unwrap()).unwrap();
@@ -151,9 +196,14 @@ fn the_output_of_tlsperf_follows_if_it_is_installed() {
     let text = run("echo called with $*").printed;
     let (_, shown) = text.split_once("called with show ").unwrap();
     assert!(shown.lines().next().unwrap().ends_with("-suite"), "{text}");
+    assert!(
+        !text.contains("medians"),
+        "the figures are printed once: {text}"
+    );
     // If the tools fail, the run still succeeds, and their error is not shown.
     let failed = run("echo no such command >&2; exit 2");
     assert!(!failed.errors.contains("no such command"));
+    expect(&failed.printed, &["medians of 1 round\n"]);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::process::Signal;
 use tempfile::TempDir;
 use tlsbench::implementations::Places;
 use tlsbench::listed::{Build, Listed};
@@ -11,6 +13,7 @@ use tlsbench::matrix::{Matrix, differences, in_layout};
 use tlsbench::plan::Order;
 
 use crate::common::{Bench, check_finished, copy, header, read_run, scenario, silent_host};
+use crate::signals::{accepting_signals, ends, stopped};
 
 const ADAPTER: &str = r#"[package]
 name = "tls-toy"
@@ -249,6 +252,40 @@ fn a_build_that_fails_names_its_command_and_its_log() {
             .contains("found library = \"none\", expected one of"),
         "{error}"
     );
+}
+
+#[test]
+fn a_stopped_build_ends_what_it_started_and_the_next_one_is_whole() {
+    let checkout = Checkout::new();
+    let script = "fn main() {
+        std::fs::write(\"BUILDING\", std::process::id().to_string()).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(3600));
+    }";
+    let building = checkout.path("building");
+    checkout.write(
+        "toy/build.rs",
+        &script.replace("BUILDING", building.to_str().unwrap()),
+    );
+    let suite = suite_of(&format!("{{ {TOY} }}"), &scenario(1));
+    fs::write(checkout.path("suite.toml"), suite).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_tlsbench"));
+    std::os::unix::fs::symlink(program, checkout.path("tlsbench")).unwrap();
+    let mut build = accepting_signals(checkout.folder.path(), "build --suite suite.toml");
+    let mut build = build.spawn().unwrap();
+    let process = loop {
+        if let Ok(process) = fs::read_to_string(&building).unwrap_or_default().parse() {
+            break process;
+        }
+        assert_eq!(build.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let (code, errors) = stopped(build, Signal::INT);
+    assert_eq!(code, Some(130), "{errors}");
+    let last = "stopped: finished builds are kept; the same command goes on\n";
+    assert!(errors.ends_with(last), "{errors}");
+    assert!(ends(process), "the build script outlives the runner");
+    checkout.write("toy/build.rs", "fn main() {}");
+    checkout.build(&self::build(TOY)).unwrap();
 }
 
 /// Adds a package `extra` to a folder that replaces the registry, so that Cargo needs no network.

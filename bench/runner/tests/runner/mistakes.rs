@@ -1,11 +1,17 @@
 //! Mistakes on the command line and in suites. Each is rejected before anything is built or
 //! measured, within two seconds, with a message that states what to do.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use tlsbench::listed::Listed;
+use tlsbench::listing::{to_json, to_text};
+use tlsbench::suite::SuiteFile;
+
 use crate::common::{Answer, Bench, NO_TIME, expect, header, rows, scenario};
+use crate::counts::programs;
 
 /// The program with the suites and adapters of the checkout.
 pub fn checkout() -> Bench {
@@ -77,9 +83,17 @@ const FIELDS: &str = r#"
     threads = 1             | threads = 4294967296      | 17 | threads = 4294967296: expected a number
     threads = 1             | threads = [1, "many"]     | 17 | threads = "many": expected a number
     rounds = 1              | round = 1                 |  5 | did you mean `rounds`?
-    rounds = 1              | rounds = 0                |  5 | expected at least 1
+    rounds = 1              | rounds = 0                |  5 | found rounds = 0, expected 1 to 10000
+    rounds = 1              | rounds = 4294967295       |  5 | expected 1 to 10000
+    rounds = 1              | rounds = "1"              |  5 | found string "1", expected a whole number
     measure_seconds = 0.001 | measure_seconds = 0       |  6 | found measure_seconds = 0, expected more than 0
-    warmup_seconds = 0.0    | warmup_seconds = -1.0     |  7 | expected at least 0
+    measure_seconds = 0.001 | measure_seconds = 1e300   |  6 | and at most 86400
+    warmup_seconds = 0.0    | warmup_seconds = -1.0     |  7 | found warmup_seconds = -1, expected 0 or more
+    name = "test"           | name = "my suite č"       |  2 | found name = "my suite č", expected at most 200 lower-case letters
+    family = "test"         | family = "Main"           |  3 | found family = "Main", expected at most 200
+    family = "test"         | family = 3                |  3 | found integer `3`, expected text in quotes
+    "1.3"                   | 1.3                       | 11 | found protocol = 1.3, expected "1.3", in quotes
+    "rsa-2048"              | 2048                      | 14 | unknown variant `2048`, expected
     name = "test"           | name = "test              |  2 | invalid basic string
 "#;
 
@@ -122,6 +136,8 @@ const IMPLEMENTATIONS: &str = r#"
     { library = "openssl", version = "1", allocator = "mimalloc" }                     | `mimalloc`
     { library = "rustls", version = "0.23", provider = "ring" }                        | expected three numbers
     { library = "rustls", version = "0.23.46", provider = "ring", cpu_mask = ["aes"] } | cpu_mask with the provider ring, which ignores
+    { library = "openssl", version = "300.6.1+3.6.3-Beta" }                            | found a build with the id openssl-3.6.3-Beta, expected at most 200
+    { library = "openssl", version = "1", flags = "-O2 -fno-plt -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables" } | with the label o2-fno-plt
 "#;
 
 #[test]
@@ -138,6 +154,31 @@ fn a_wrong_implementation_of_a_suite_is_rejected_with_its_line() {
     );
     let expected = "found openssl-3.6.3, which has the id of openssl-3.6.3";
     rejected(&bench, &suite_of(&one_id), "9", expected);
+    // So has a program that is there, before the build of it begins.
+    let program = programs().join("tls-openssl");
+    std::os::unix::fs::symlink(program, bench.path("tls-openssl")).unwrap();
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    let lock: toml::Table = toml::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let locked = packages
+        .iter()
+        .find(|it| it["name"].as_str() == Some("openssl-src"));
+    let locked = openssl(locked.unwrap()["version"].as_str().unwrap());
+    let expected = "which has the id of tls-openssl, expected builds with ids of their own";
+    rejected(
+        &bench,
+        &suite_of(&format!("\"tls-openssl\",\n{locked}")),
+        "9",
+        expected,
+    );
+    let other = openssl("300.5.5+3.5.5");
+    fs::write(
+        bench.path("suite.toml"),
+        suite_of(&format!("\"tls-openssl\", {other}")),
+    )
+    .unwrap();
+    let answer = bench.tlsbench("", "list --suite suite.toml");
+    assert!(!answer.errors.contains("which has the id"), "{answer:?}");
     let names = |count| suite_of(&vec!["\"none\""; count].join(", "));
     let most = "found 101 implementations, expected at most 100";
     rejected(&bench, &names(101), "8", most);
@@ -187,23 +228,47 @@ const ARGUMENTS: &str = "
     list --library gnutsl                    | 1 | expected one of: rustls, openssl,
     list --library gnutsl                    | 1 | did you mean `gnutls`?
     run --round 2                            | 2 | --rounds
-    run --rounds 0                           | 1 | --rounds 0: expected at least 1
+    run --rounds 0                           | 2 | --rounds <N>': 0 is not in 1..=10000
+    build --suite quick --layouts 4294967295 | 2 | is not in 1..=10000
+    run --apart 1000000000h                  | 2 | expected a time such as 30m
     run --rounds many                        | 2 | invalid value 'many'
     run --until-precise 0                    | 2 | expected a percentage such as 1%
     run --apart later                        | 2 | expected a time such as 30m
     run --counter callgrnd                   | 2 | expected callgrind or calls
     run --out Data/Runs/X                    | 1 | lower-case letters
-    run --host My/Host                       | 1 | lower-case letters
+    run --out data                           | 1 | --out data: found a folder of the project, expected one in data/runs or build
+    run --out data/runs                      | 1 | found a folder of the project
+    run --out bench/x                        | 1 | found a folder of the project
+    run --out build                          | 1 | found a folder of the project
+    run --out whole                          | 1 | found notes.txt in it, expected a new folder or that of a run
+    run --out build/begun/raw/x              | 1 | build/begun around it, expected a folder of its own
+    run --out build/file/x                   | 1 | build/file, expected a folder
+    run --out build/none/../../data          | 1 | found `..` after a folder that does not exist
+    run --host My/Host                       | 2 | at most 200 lower-case letters
+    host show --host kvíz                    | 2 | at most 200 lower-case letters
+    test --suite quick                       | 1 | --suite quick: found no build of a version
+    lock --suite quick                       | 1 | found no build of a version or tree, expected a suite such as history
     pack no-such-run                         | 1 | no-such-run: found no such run, expected the folder of a complete run
     measure                                  | 2 | unrecognized subcommand
+    list --format csv                        | 2 | possible values: text, json
+    host show --format markdown              | 2 | possible values: text, json, toml
     completions cmd                          | 2 | possible values: bash
     compare --a rustls --b tls-x             | 2 | expected a local tree such as rustls=../rustls
-    compare --a tls-x --b tls-x --bound 0.1% | 2 | --bound 0.1%: expected at least 0.2%
+    compare --a tls-x --b tls-x --bound 0.1% | 2 | for '--bound <PERCENT>': expected at least 0.2%
 ";
 
 #[test]
 fn the_error_for_a_wrong_argument_states_the_expected_value() {
     let bench = checkout();
+    for file in [
+        "whole/notes.txt",
+        "build/file",
+        "build/begun/run.partial.toml",
+    ] {
+        let path = bench.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
     for [arguments, code, expected] in rows(ARGUMENTS) {
         let (found, message) = failed(&bench, "", arguments);
         expect(&message, &[expected]);
@@ -231,7 +296,11 @@ fn a_complete_run_is_rejected_for_another_command() {
         expect(&message, &[complete, expected, "another --out"]);
     };
     other(" --rounds 2", "it was begun by `tlsbench run");
+    // No program is started, and no build begins.
+    let start = |mode| fs::set_permissions(bench.path("fake-a"), Permissions::from_mode(mode));
+    start(0o644).unwrap();
     other(" --sessions 2", "it was begun by `tlsbench run");
+    start(0o755).unwrap();
     let changed = |file: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>, expected: &str| {
         let content = fs::read(bench.path(file)).unwrap();
         fs::write(bench.path(file), change(content.clone())).unwrap();
@@ -248,4 +317,67 @@ fn a_complete_run_is_rejected_for_another_command() {
     changed("run/run.toml", &moved, "host: cpu was \"another ");
     bench.tlsbench("", run).done();
     assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
+}
+
+/// Values that any field of a suite may have by mistake.
+const VALUES: [&str; 16] = [
+    "\"\"",
+    "\"č\"",
+    "\"1.3\"",
+    "0",
+    "-1",
+    "9223372036854775807",
+    "1e308",
+    "-0.0",
+    "nan",
+    "inf",
+    "true",
+    "[]",
+    "[[1, \"x\"]]",
+    "{}",
+    "2026-11-27",
+    "\"../x\"",
+];
+
+/// Each value in the place of each other value, alone and beside a build that has it too.
+#[test]
+fn no_value_of_a_suite_makes_the_runner_panic() {
+    let bench = Bench::new();
+    let suite = suite_of("{ library = \"openssl\", version = \"300.6.1+3.6.3\", flags = \"-O2\" }");
+    let suite = suite.replace(
+        "description",
+        "sessions = 2\ntimeout_seconds = 1\ndescription",
+    );
+    let lines: Vec<&str> = suite.lines().collect();
+    let path = bench.path("suite.toml");
+    let read = |lines: &[String]| {
+        fs::write(&path, lines.join("\n")).unwrap();
+        let Ok(file) = SuiteFile::read(&path, Some(8)) else {
+            return 0;
+        };
+        let state = |_: &Listed| String::new();
+        assert!(!to_text(&file.suite, state).is_empty());
+        assert!(to_json(&file.suite, state).is_object());
+        1
+    };
+    let changed = |number: usize, value: &str| -> Vec<String> {
+        let mut all: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
+        if let Some((key, _)) = lines[number].split_once(" = ") {
+            all[number] = format!("{key} = {value}");
+        }
+        all
+    };
+    let mut accepted = 0;
+    for (number, line) in lines.iter().enumerate() {
+        for value in VALUES.iter().filter(|_| line.contains(" = ")) {
+            accepted += read(&changed(number, value));
+            let build =
+                format!("[{{ library = \"openssl\", version = {value}, flags = {value} }}]");
+            let mut both = changed(number, value);
+            let implementations = lines.iter().position(|it| it.starts_with("impl")).unwrap();
+            both[implementations] = format!("implementations = {build}");
+            accepted += read(&both);
+        }
+    }
+    assert!(accepted > 10, "{accepted}");
 }

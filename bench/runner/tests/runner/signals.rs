@@ -1,7 +1,9 @@
 //! A run that is stopped by Ctrl-C or killed leaves no process behind, and can be resumed.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,29 +42,80 @@ fn name(process: u32) -> Option<String> {
     Some(name.trim().to_owned())
 }
 
-/// Whether a process has ended; its parent may not have collected its status yet.
-fn has_ended(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ")
-        .is_none_or(|(_, rest)| rest.starts_with('Z'))
+/// Whether a process ends in half a minute; its parent may not have collected its status yet.
+pub fn ends(process: u32) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let has_ended = || {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ")
+            .is_none_or(|(_, rest)| rest.starts_with('Z'))
+    };
+    while !has_ended() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(1));
+    }
+    has_ended()
+}
+
+/// The program in a folder, with arguments: a shell starts background processes with Ctrl-C ignored.
+pub fn accepting_signals(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new("env");
+    command
+        .arg("--default-signal=INT,TERM")
+        .arg(folder.join("tlsbench"))
+        .args(arguments.split(' '))
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Sends a signal to a process, and returns its exit code and the rest of its errors.
+pub fn stopped(runner: Child, signal: Signal) -> (Option<i32>, String) {
+    kill_process(Pid::from_child(&runner), signal).unwrap();
+    let output = runner.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), text)
+}
+
+#[test]
+fn ctrl_c_states_what_is_kept_and_the_command_that_resumes() {
+    let bench = Bench::of(100, &["one"]);
+    let run = "run --suite suite.toml --host test --only full/*";
+    let mut runner = accepting_signals(bench.folder.path(), run).spawn().unwrap();
+    let mut errors = BufReader::new(runner.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("3 of 100 rounds complete") {
+        line.clear();
+        assert_ne!(errors.read_line(&mut line).unwrap(), 0, "it ended");
+    }
+    let (code, _) = stopped(runner, Signal::INT);
+    assert_eq!(code, Some(130));
+    let mut text = String::new();
+    errors.read_to_string(&mut text).unwrap();
+    let (_, message) = text.split_once("stopped: ").unwrap();
+    let [kept, resume] = <[&str; 2]>::try_from(message.lines().collect::<Vec<_>>()).unwrap();
+    let (rounds, folder) = kept.split_once(" complete rounds kept in ").unwrap();
+    assert!((3..100).contains(&rounds.parse::<u32>().unwrap()), "{kept}");
+    let resume = resume.strip_prefix("resume: ").unwrap();
+    assert!(resume.ends_with(&format!("--only 'full/*' --out {folder}")));
+    let mut shell = Command::new("sh");
+    let shell = shell.args(["-c", resume]).current_dir(bench.folder.path());
+    let again = Answer::of(shell).done().errors;
+    assert!(!again.contains("round 1: "), "it begins anew: {again}");
+    check_finished(&bench.path(folder), 1, 2, 100);
 }
 
 #[test]
 fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
-    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+    for (signal, code) in [
+        (Signal::INT, Some(130)),
+        (Signal::TERM, Some(143)),
+        (Signal::KILL, None),
+    ] {
         let bench = Bench::of(1, &["hang-with-child"]);
         bench.edit("timeout_seconds = 2.0\n", "");
-        // A shell starts background processes with Ctrl-C ignored.
-        let mut command = Command::new("env");
-        command
-            .arg("--default-signal=INT,TERM")
-            .arg(bench.path("tlsbench"))
-            .args(["run", "--suite", "suite.toml", "--host", "test"])
-            .args(["--out", "run"])
-            .current_dir(bench.folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let runner = command.spawn().unwrap();
+        let run = "run --suite suite.toml --host test --out run";
+        let runner = accepting_signals(bench.folder.path(), run).spawn().unwrap();
         let program = loop {
             // `describe` precedes the measurement.
             let program = child(runner.id());
@@ -72,22 +125,18 @@ fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
         };
         let sleep = child(program);
         assert_eq!(name(sleep).as_deref(), Some("sleep"));
-        let pid = Pid::from_raw(i32::try_from(runner.id()).unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
-        let output = runner.wait_with_output().unwrap();
-        let text = String::from_utf8(output.stderr).unwrap();
+        let (found, text) = stopped(runner, signal);
+        assert_eq!(found, code, "{text}");
         assert!(
             !text.contains("panicked") && !text.contains("backtrace"),
             "{text}"
         );
-        let deadline = Instant::now() + Duration::from_secs(30);
         for process in [program, sleep] {
-            while !has_ended(process) {
-                assert!(Instant::now() < deadline, "{process} outlives the runner");
-                thread::sleep(Duration::from_millis(1));
-            }
+            assert!(ends(process), "{process} outlives the runner");
         }
         assert!(!bench.path("run/run.toml").exists());
+        let records = fs::read(bench.path("run/raw/records.jsonl")).unwrap();
+        assert_eq!(records, b"", "the block that was stopped is not a failure");
     }
 }
 
