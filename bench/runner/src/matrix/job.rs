@@ -213,8 +213,8 @@ impl Job<'_> {
             match serde_json::from_str::<Message>(&line) {
                 Ok(message) => {
                     built = message.executable.or(built.take());
-                    done.extend(message.package_id);
-                    if said.elapsed() >= PAUSE {
+                    let is_new = message.package_id.is_some_and(|it| done.insert(it));
+                    if is_new && said.elapsed() >= PAUSE {
                         say(&format!("{} of {all} packages compiled", done.len()));
                         said = Instant::now();
                     }
