@@ -265,7 +265,7 @@ def import_(
         str,
         typer.Option(
             metavar="HOST",
-            parser=_typed(options.name),
+            parser=_typed(options.host),
             help="Host that was measured, by its id in data/hosts.",
         ),
     ] = "unknown",
