@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from tlsperf.contract.errors import UsageError, UserError
+from tlsperf.contract.errors import UsageError, UserError, message_of
 
 ERROR: Final = 1
 WRONG_USE: Final = 2
@@ -35,11 +35,9 @@ def exit_code(
         # Nobody reads on, as in `| head`. Python would flush what is left when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return failure
-    except UserError as error:
-        code, said = WRONG_USE if isinstance(error, UsageError) else failure, str(error)
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        code, said = failure, f"{place}{error.strerror or error}"
+    except (UserError, OSError) as error:
+        code = WRONG_USE if isinstance(error, UsageError) else failure
+        said = message_of(error)
     except (UnicodeError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and not str(error).startswith("Symlink loop"):
             raise  # a link to itself is an OSError only since Python 3.13

@@ -39,6 +39,14 @@ class FormatError(UserError):
         super().__init__(f"{place}: found {self.found}, expected {expected}")
 
 
+def message_of(error: UserError | OSError) -> str:
+    """What is wrong, in a line that names the file."""
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror or error}"
+    return str(error)
+
+
 def near(name: str, known: Iterable[str]) -> list[str]:
     """At most five known names that are similar to `name`, the most similar first."""
     names = list(dict.fromkeys(known))
