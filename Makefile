@@ -100,8 +100,9 @@ built: $(VENV)/.tools # downloads and pages over all reports, beside what git ho
 	@$(TLSPERF) build
 
 .PHONY: site
-site: doctor-site zola built ## build public/, with downloads and the pages over all reports
-	$(SITE) build
+site: doctor-site zola $(VENV)/.tools ## build public/, with downloads and the pages over all reports
+	@built=0; $(TLSPERF) build || { built=$$?; ((built == 1)) || exit $$built; }; \
+	$(SITE) build && exit $$built
 
 .PHONY: serve
 serve: doctor-site zola $(VENV)/.tools ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes

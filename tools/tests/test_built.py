@@ -15,9 +15,11 @@ import jsonschema
 import pytest
 
 from commands import commit, git, tlsperf
-from project import NEW, OPENSSL, ROOT, RUNS, SMALL, files, write_made
+from project import NEW, NIGHTS, OPENSSL, ROOT, RUNS, SMALL, files, write_made, write_nights
 from reports import reports
 from tlsperf.contract.errors import UserError
+from tlsperf.load.page import Page
+from tlsperf.publish import build as builder
 from tlsperf.publish.build import build
 
 REPORT, OTHER = SMALL.id, "2026-10-01-small"
@@ -171,6 +173,57 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_built(
     wrong.write_text(right, encoding="utf-8")
     build(site)
     assert OTHER in (site / "data" / "index.csv").read_text(encoding="utf-8")
+
+
+def test_a_report_that_is_not_rendered_is_on_no_page_over_all_reports(site: Path) -> None:
+    missing = site / FOLDER / "page.json"
+    page = missing.read_bytes()
+    missing.unlink()
+    with pytest.raises(UserError, match=f"{missing} is missing: run `tlsperf render {REPORT}`"):
+        build(site)
+    index = site / "data" / "index.csv"
+    assert OTHER in index.read_text(encoding="utf-8")
+    assert REPORT not in index.read_text(encoding="utf-8")
+    missing.write_bytes(page)
+    build(site)
+    assert REPORT in index.read_text(encoding="utf-8")
+
+
+def test_a_damaged_night_is_left_out_with_those_of_its_folder_alone(site: Path) -> None:
+    write_nights(site)
+    nights = site / "data" / "nightly"
+    shutil.copytree(nights / NIGHTS, nights / "releases")
+    described = next((nights / "releases").glob("*/run.toml"))
+    described.write_bytes(b"")
+    with pytest.raises(UserError, match=f"^{described}: found id nothing"):
+        build(site)
+    pages = [path.name for path in (site / "content" / "nightly").iterdir()]
+    assert pages
+    assert all(name.startswith(NIGHTS) for name in pages), pages
+
+
+def test_a_build_that_was_interrupted_goes_on_where_it_stopped(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(site)
+    (site / "build" / "built.json").unlink()
+    made = builder.downloading(site)
+
+    def interrupted(page: Page) -> dict[str, str]:
+        if page.report.id == REPORT:
+            raise KeyboardInterrupt
+        return made(page)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(builder, "downloading", lambda _: interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            build(site)
+    capsys.readouterr()
+    build(site)
+    printed = capsys.readouterr()
+    assert f"{REPORT}: downloads" in printed.out
+    assert OTHER not in printed.out
+    assert files(site) == before
 
 
 # --- what git holds ------------------------------------------------------------------------------

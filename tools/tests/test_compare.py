@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -20,8 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 import synthetic
-from project import ARM, NEW, OPENSSL, PUBLISHED, RUSTLS, write_run
-from project import RUN as EXAMPLE_RUN
+from project import ARM, NEW, OPENSSL, PUBLISHED, RUSTLS, SMALL, write_made
 from synthetic import (
     HANDSHAKES,
     SIXTEEN,
@@ -41,14 +39,14 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Noise, Results
 from tlsperf.contract.run import Host, RunWarning
-from tlsperf.load.run import LoadedRun
+from tlsperf.load.run import LoadedRun, loader
 from tlsperf.load.tlsbench import Gap
 from tlsperf.publish.compare import (
     all_valid,
     apart,
     beside,
-    find,
     is_slower,
+    places,
     side_of,
     single_figures,
 )
@@ -365,26 +363,56 @@ def test_rows_below_the_requested_difference_are_named_and_keep_the_verdicts_of_
 # --- the two sides -------------------------------------------------------------------------------
 
 
-def test_two_implementations_are_found_by_their_ids(tmp_path: Path) -> None:
-    runs = write_run(tmp_path).parent
-    for name in ("openssl-3.6.1", f"{EXAMPLE_RUN}/openssl-3.6.1"):
-        assert find(name, runs) == (EXAMPLE_RUN, "openssl-3.6.1")
-    for name, place in (
-        ("nobody-1", f"any run in {runs}"),
-        (f"{EXAMPLE_RUN}/nobody-1", EXAMPLE_RUN),
-    ):
-        with pytest.raises(UserError, match=f"^'nobody-1' is not in {place}: expected "):
-            find(name, runs)
-    other = runs / "2026-11-22-other"
-    shutil.copytree(runs / EXAMPLE_RUN, other)
-    described = (other / "run.toml").read_text("utf-8")
-    (other / "run.toml").write_text(described.replace(EXAMPLE_RUN, other.name, 1), "utf-8")
+OLDER, NEWER = "2026-10-01-small", SMALL.id
+ALONE, ALONE_TOO = "2026-11-23-alone", "2026-11-24-alone"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of the same libraries, and two newer ones of another OpenSSL alone."""
+    folder = tmp_path_factory.mktemp("sides") / "data" / "runs"
+    for name in (NEWER, OLDER):
+        write_made(folder, replace(SMALL, id=name))
+    for name in (ALONE, ALONE_TOO):
+        write_made(folder, replace(SMALL, id=name, implementations=["openssl-3.0.8"]))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "run"),
+    [
+        (OPENSSL, RUSTLS, NEWER),
+        (f"{OLDER}/{OPENSSL}", RUSTLS, OLDER),
+        (OPENSSL, f"data/runs/{OLDER}/{RUSTLS}", OLDER),
+    ],
+)
+def test_a_side_without_a_run_is_of_the_newest_that_has_both(
+    left: str, right: str, run: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert places(left, right, runs, loader(runs)) == ((run, OPENSSL), (run, RUSTLS))
+    said = f"{OPENSSL} and {RUSTLS}: of run {NEWER}, the newest of 2 that have both\n"
+    assert capsys.readouterr().err == (said if run == NEWER else "")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "said"),
+    [
+        ("nobody-1", OPENSSL, "'nobody-1' is not in any run in {runs}: expected "),
+        (f"{NEWER}/nobody-1", OPENSSL, f"'nobody-1' is not in {NEWER}: expected "),
+        (
+            "openssl-3.0.8",
+            f"{NEWER}/{OPENSSL}",
+            "openssl-3.0.8 is in 2 runs, of which none has the other: give one, such as "
+            f"{ALONE_TOO}/openssl-3.0.8, {ALONE}/openssl-3.0.8",
+        ),
+    ],
+)
+def test_a_side_that_is_nowhere_or_in_several_runs_is_refused(
+    left: str, right: str, said: str, runs: Path
+) -> None:
     with pytest.raises(UserError) as caught:
-        find("openssl-3.6.1", runs)
-    assert str(caught.value) == (
-        f"openssl-3.6.1 is in several runs: give one of {EXAMPLE_RUN}/openssl-3.6.1, "
-        f"{other.name}/openssl-3.6.1"
-    )
+        places(left, right, runs, loader(runs))
+    assert str(caught.value).startswith(said.format(runs=runs))
 
 
 # --- published tables ----------------------------------------------------------------------------
@@ -564,7 +592,6 @@ def test_a_published_table_is_printed_from_the_data(inside: Path, tmp_path: Path
         (TWO[::-1], 0),
         (TWO[:1] * 2, 0),
         ((TWO[0], f"{NEW}/openssl-nobody"), 2),
-        ((TWO[0], OPENSSL), 2),
         ((), 2),
     ],
 )

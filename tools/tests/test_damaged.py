@@ -1,18 +1,22 @@
-"""A damaged text file gives `tlsperf render` one message, not a traceback."""
+"""A damaged file gives one message, not a traceback, and stops only the commands that need it."""
 
 from __future__ import annotations
 
 import shutil
-import sys
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from project import HOST, NOTE, OPENSSL, RUSTLS, SMALL, write_small
+from commands import commit, tlsperf
+from project import HOST, NOTE, OPENSSL, RUSTLS, SMALL, files, write_small
+from records import BULK
 from test_compare import DEFINITION as PUBLISHED
-from tlsperf.cli import main
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
+from tlsperf.load.completion import implementations
 from tlsperf.publish.render import render_reports
 
 RUN = SMALL.id
@@ -129,20 +133,202 @@ def test_a_published_table_that_is_not_text_is_reported(rendered: Path, tmp_path
         read_printed(tmp_path / "theirs.toml", definition)
 
 
-@pytest.mark.parametrize("file", ["data/notes.toml", PAGE])
-def test_a_folder_in_place_of_a_file_is_one_message_of_the_command(
-    rendered: Path,
-    file: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+# --- what is damaged stops only the commands that need it ------------------------------------------
+
+OTHER = f"2026-10-01{RUN[10:]}"
+"""A run and its report of which nothing is damaged."""
+
+
+class Damage(NamedTuple):
+    """A file of the site of two reports, and what is there instead."""
+
+    file: str
+    content: bytes | None
+    """None: a folder."""
+    seen: str
+    """What commands read when they see it."""
+    said: str
+    refused: Sequence[str]
+    """The commands that need it."""
+
+
+DESCRIBED = f"data/runs/{RUN}/run.toml"
+OF_REPORT = [f"show content/perf/{RUN}", f"export csv {RUN}", f"render {RUN}", "render", "build"]
+OF_RUN = [
+    *(f"show data/runs/{RUN}", f"noise {RUN}", f"new {RUN} --slug b"),
+    f"compare {RUN}/{OPENSSL} {RUN}/{RUSTLS}",
+    *OF_REPORT,
+]
+DAMAGES = {
+    "an empty run": Damage(DESCRIBED, b"", "runs", "found id nothing, expected a value", OF_RUN),
+    "a run whose id is no id": Damage(
+        DESCRIBED, 'id = "č"\n'.encode(), "runs", "found id 'č', expected text that", OF_RUN
+    ),
+    "a run that cannot be opened": Damage(DESCRIBED, None, "runs", "Is a directory", OF_RUN),
+    "other raw output": Damage(
+        f"data/runs/{RUN}/raw/records.jsonl", b"{}", "raw", "found 2 bytes, expected", OF_RUN[:-1]
+    ),
+    "a page without front matter": Damage(
+        PAGE, b"text", "pages", "found no front matter", [*OF_REPORT, f"remove {RUN}"]
+    ),
+    "a page that cannot be opened": Damage(PAGE, None, "pages", "Is a directory", OF_REPORT),
+    "what render made in another format": Damage(
+        f"content/perf/{RUN}/page.json", b"{}", "changes", "found no tables", []
+    ),
+    "a post without front matter": Damage(
+        "content/blog.md", b"text", "texts", "found no front matter", ["render"]
+    ),
+    "a published table in another format": Damage(
+        "data/comparisons/a.toml", b"a", "tables", "this is not TOML", ["render", "build"]
+    ),
+    "another host in another format": Damage("data/hosts/a.toml", b"a", "", "", []),
+    "a file among runs": Damage("data/runs/notes.txt", b"a", "", "", []),
+}
+ON_OTHERS = {
+    f"render --check {OTHER}": "runs pages tables texts",
+    f"new {OTHER} --slug a": "runs pages tables",
+    f"render {OTHER}": "runs pages tables texts",
+    f"show data/runs/{OTHER}": "runs tables",
+    f"show content/perf/{OTHER}": "runs pages tables",
+    f"noise {OTHER}": "runs",
+    f"compare {OTHER}/{OPENSSL} {OTHER}/{RUSTLS}": "runs",
+    f"compare {OPENSSL} {RUSTLS}": "runs raw",
+    f"export csv {OTHER}": "runs pages tables",
+    f"render {OTHER[:10]}-a": "runs pages tables texts",
+    f"remove {OTHER[:10]}-a": "runs pages",
+    "summary HEAD": "changes",
+    "import raw --out 2026-01-02-a --implementation openssl-1": "",
+}
+"""Commands on other things, and what they read besides: a predecessor, noise, claims."""
+
+
+CLAIMING = f"""\
++++
+[[extra.claims]]
+text = "rustls sends fastest"
+holds = "transfer sending: rustls better than openssl"
+reports = ["{RUN}", "{OTHER}"]
++++
+Of all, rustls sends fastest.
+"""
+"""A page that claims something about both reports."""
+
+
+@pytest.fixture
+def damaged(two_reports: Path, tmp_path: Path, damage: Damage) -> Path:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    (site / "data" / "comparisons").mkdir()
+    (site / "raw").write_text(BULK, encoding="utf-8")
+    (site / "content" / "claims.md").write_text(CLAIMING, encoding="utf-8")
+    commit(site)
+    path = site / damage.file
+    path.unlink(missing_ok=True)
+    if damage.content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(damage.content)
+    return site
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_command_on_other_things_does_its_work_and_warns_once(
+    damaged: Path, damage: Damage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = Path(shutil.copytree(rendered, tmp_path / "site"))
-    (root / file).unlink()
-    (root / file).mkdir()
-    monkeypatch.chdir(root)
-    monkeypatch.setattr(sys, "argv", ["tlsperf", "render"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 1
-    assert capsys.readouterr().err == f"tlsperf: {file}: Is a directory\n"
+    for command, reads in ON_OTHERS.items():
+        done = tlsperf(damaged, *command.split())
+        assert done.code == 0, f"{command}: {done.errors}"
+        said = [line for line in done.errors.splitlines() if damage.file in line]
+        assert len(said) == (damage.seen in reads.split()), f"{command}: {said}"
+        for line in said:
+            assert line.startswith(f"warning: {damage.file}:")
+            assert damage.said in line
+            assert line.endswith("; left out")
+    monkeypatch.chdir(damaged)
+    assert f"{OTHER}/{OPENSSL}" in implementations(OTHER), "as a shell completes it"
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_command_that_needs_what_is_damaged_says_so_in_a_line(
+    damaged: Path, damage: Damage
+) -> None:
+    for command in damage.refused:
+        done = tlsperf(damaged, *command.split())
+        assert done.code == (2 if command.startswith("compare") else 1), command
+        [said] = [line for line in done.errors.splitlines() if damage.file in line]
+        assert said.startswith(f"tlsperf: {damage.file}"), command
+        assert damage.said in said
+
+
+def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
+    two_reports: Path, tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    raw = f"data/runs/{OTHER}/raw/records.jsonl"
+    (site / raw).unlink()
+    warning = f"warning: {raw}: the raw file is missing; left out"
+    for command in (of for of in OF_RUN if not of.startswith(("render", "build"))):
+        done = tlsperf(site, *command.split())
+        assert (done.code, done.errors.splitlines()) == (0, [warning]), command
+    done = tlsperf(site, "render", "--check", RUN)
+    assert done.code == 1
+    [warned, refused] = done.errors.splitlines()
+    assert warned == warning
+    assert "found changes(), expected nothing: it needs a `previous` report" in refused
+
+
+def test_what_is_damaged_keeps_no_other_report_from_being_rendered_and_built(
+    two_reports: Path, tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    before = files(site)
+    (site / DESCRIBED).write_bytes(b"")
+    for name in ("page.json", "results.json"):
+        (site / "content" / "perf" / OTHER / name).unlink()
+    wrong = [site / "content" / "claims.md", site / "content" / "blog" / "post.md"]
+    for path, text in zip(wrong, (CLAIMING, "+++\n+++\nIt is faster.\n"), strict=True):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    said = tlsperf(site, "render")
+    assert said.code == 1
+    assert f"{DESCRIBED}: found id" in said.errors
+    assert "content/blog/post.md:3: found 'faster'" in said.errors
+    assert tlsperf(site, "build").code == 1
+    for path in wrong:
+        path.unlink()
+    after = files(site)
+    folder = f"content/perf/{OTHER}/"
+    assert {path: after[path] for path in before if path.startswith(folder)} == {
+        path: data for path, data in before.items() if path.startswith(folder)
+    }
+    assert RUN.encode() not in after["data/index.csv"]
+    assert OTHER.encode() in after["data/index.csv"]
+    (site / DESCRIBED).write_bytes(before[DESCRIBED])
+    for command in ("render", "build"):
+        assert tlsperf(site, command).code == 0
+    assert files(site) == before
+
+
+def test_a_run_that_was_interrupted_says_what_it_holds_and_how_to_go_on(
+    two_reports: Path, tmp_path: Path
+) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    described = site / DESCRIBED
+    text = described.read_text(encoding="utf-8")
+    begun = described.with_name("run.partial.toml")
+    begun.write_text(text.partition("[[files]]")[0], encoding="utf-8")
+    described.unlink()
+    shutil.rmtree(site / "content" / "perf" / RUN)
+    raw = described.parent / "raw" / "records.jsonl"
+    whole = raw.read_bytes().splitlines(keepends=True)
+    second = [n for n, line in enumerate(whole) if b'"kind":"round"' in line][1]
+    raw.write_bytes(b"".join(whole[:second])[:-9])  # a line is cut off
+    figures = sum(b'"kind":"measurement"' in line for line in whole[:second])
+    command = tomllib.loads(text)["tool"]["commands"][0]
+    for name in (f"show {RUN}", f"new {RUN} --slug b", f"noise {RUN}"):
+        done = tlsperf(site, *name.split())
+        assert done.code == 1
+        assert done.errors == (
+            f"tlsperf: data/runs/{RUN}/run.partial.toml: the run is not complete, it holds "
+            f"{figures} figures of 1 whole round; to resume it: {command}\n"
+        )
+    assert tlsperf(site, "show", f"data/runs/{OTHER}").errors == ""

@@ -67,6 +67,9 @@ def suite(checkout: Path, name: str = "standard") -> Path:
 def test_a_packed_run_becomes_a_report_and_the_text_of_a_pull_request(
     tmp_path: Path, checkout: Path, members: Members
 ) -> None:
+    for damaged in ("data/runs/2026-01-01-a/run.toml", "content/perf/2026-01-01-a/index.md"):
+        (checkout / damaged).parent.mkdir(parents=True)
+        (checkout / damaged).write_text("damaged")
     page = draft_report(checkout, archive_of(tmp_path, members), suite(checkout))
     assert page == checkout / "content" / "perf" / RUN / "index.md"
     run = checkout / "data" / "runs" / RUN
@@ -129,6 +132,7 @@ def test_a_suite_that_was_changed_since_is_rejected(
             r"not fit to measure .*: load \(9.00 over the last minute; end what runs besides\)$",
         ),
         (replaced("boringssl-30cd935", "boringssl-0"), "found figures of 'boringssl-30cd935'"),
+        (replaced('host_id = "example-host"', 'host_id = "nobody"'), "found host_id 'nobody'"),
     ],
 )
 def test_a_run_that_is_not_to_be_published_is_rejected(

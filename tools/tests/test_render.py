@@ -18,6 +18,7 @@ from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
 RUN = SMALL.id
+QUOTED = f'{{{{ figure(row="transfre", implementation="{OPENSSL}") }}}}'
 FOLDER = Path("content", "perf", RUN)
 
 
@@ -78,16 +79,22 @@ def test_only_the_named_report_is_rendered_and_its_files_are_listed_on_request(
     assert not (folder / "transfer.svg").exists()
 
 
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (("description =", "summary ="), r"found no description"),
+        (("+++\n\n", f"+++\n\n{QUOTED}\n\n"), r"\d+: found figure\(\) with row 'transfre'"),
+    ],
+)
 def test_a_mistake_in_one_report_does_not_keep_another_from_being_written(
-    site: Path, capsys: pytest.CaptureFixture[str]
+    mistake: tuple[str, str], said: str, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = site / FOLDER / "index.md"
-    call = f'{{{{ figure(row="transfre", implementation="{OPENSSL}") }}}}\n'
-    wrong.write_text(wrong.read_text(encoding="utf-8") + call, encoding="utf-8")
+    replace(wrong, *mistake)
     good = new_report(site, [RUN], slug="other").parent
     before = files(site)
     capsys.readouterr()
-    with pytest.raises(UserError, match=rf"{wrong}:\d+: found figure\(\) with row 'transfre'"):
+    with pytest.raises(UserError, match=rf"{wrong}:.*{said}"):
         render_reports(site, check=False)
     printed = capsys.readouterr()
     assert printed.out.startswith(f"{good.name}: ")

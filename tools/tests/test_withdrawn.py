@@ -26,7 +26,7 @@ from tlsperf.load.run import (
     read_whole_run,
     without_withdrawn,
 )
-from tlsperf.publish.compare import find
+from tlsperf.publish.compare import compared
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
@@ -178,7 +178,7 @@ def test_the_commands_agree(noted: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert GONE not in text.replace(WHY, "").lower()
     assert GONE not in output("export", "benchfmt", RUN).lower()
     with pytest.raises(UserError, match=f"'boringssl-30cd935' has no figures: {WHY}"):
-        find("boringssl-30cd935", noted / "data" / "runs")
+        compared(noted, "boringssl-30cd935", "openssl-3.6.1")
 
 
 def test_all_raw_figures_are_still_checked(noted: Path) -> None:

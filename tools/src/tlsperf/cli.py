@@ -17,9 +17,10 @@ from typing import Annotated, Final, Literal
 import typer
 
 from tlsperf import options
-from tlsperf.contract.errors import UsageError, UserError, mismatch
+from tlsperf.contract.errors import UsageError, UserError, message_of, mismatch
 from tlsperf.exits import ERROR, WRONG_USE, exit_code
 from tlsperf.load.completion import implementations, report_names, run_names, runs_and_reports
+from tlsperf.load.damage import damage
 from tlsperf.load.root import find_root
 
 app = typer.Typer(
@@ -301,7 +302,7 @@ def compare(
         typer.Argument(
             metavar="[RUN/]LEFT",
             parser=_typed(options.name),
-            help="Implementation, such as openssl-3.6.1; with its run if several have it.",
+            help="Implementation, such as openssl-3.6.1; by default of the newest run with both.",
             autocompletion=implementations,
         ),
     ] = None,
@@ -488,8 +489,7 @@ def _ended(failure: int) -> int | None:
     """Runs a command; what Typer and pydantic found wrong is an error of the user."""
     given = sys.argv[1:]
     try:
-        code = app(given or ["--help"], prog_name="tlsperf", standalone_mode=False)
-
+        code = _run(given or ["--help"])
     except typer.TyperException as error:
         raise UsageError(_of_typer(error)) from None
     except SystemExit as end:  # when nobody reads the output any more, and after completion
@@ -501,6 +501,20 @@ def _ended(failure: int) -> int | None:
             raise mismatch(error, error.title) from None
         raise
     return code if given else WRONG_USE
+
+
+def _run(arguments: list[str]) -> int | None:
+    """Runs a command, and warns of what it left out unless its error says the same."""
+    with damage() as left_out:
+        try:
+            code: int | None = app(arguments, prog_name="tlsperf", standalone_mode=False)
+            return code
+        finally:
+            error = sys.exception()
+            said = message_of(error) if isinstance(error, (UserError, OSError)) else ""
+            for line in left_out:
+                if line not in said.splitlines():
+                    print(f"warning: {line}; left out", file=sys.stderr)
 
 
 def _of_typer(error: typer.TyperException) -> str:

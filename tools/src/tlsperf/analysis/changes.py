@@ -28,7 +28,6 @@ from tlsperf.analysis.diff import (
 )
 from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text
 from tlsperf.analysis.series import MeasuredReport, Rules, Series, row_names, widening
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
@@ -56,15 +55,10 @@ def predecessor(
 ) -> Report | None:
     """The report that `of` names, else the latest earlier one with a host and suite family and
     a library in common; None if there is none. A first look precedes only another first look.
-    `runs` are those of all reports, by id.
-
-    Raises UserError if the one it names does not exist.
+    `runs` are those of all reports, by id. One that it names may be left out of `reports`.
     """
     if of.previous is not None:
-        named = [r for r in reports if r.id == of.previous]
-        if not named:
-            raise UserError(f"report {of.id}: its previous report {of.previous!r} does not exist")
-        return named[0]
+        return next((r for r in reports if r.id == of.previous), None)
 
     def settings(report: Report) -> set[tuple[str, str]]:
         own = [runs[r] for r in report.runs]

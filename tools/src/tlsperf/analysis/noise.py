@@ -25,6 +25,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise, NoiseRow, NoiseSource
 from tlsperf.contract.run import Run
 from tlsperf.contract.text import implementation_label
+from tlsperf.load.damage import readable
 from tlsperf.load.run import load_run, read_runs
 
 
@@ -248,15 +249,16 @@ def same_builds(run: Run, other: Run) -> list[str]:
 
 def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
     """Runs on the same host that are older than `of` and share a program with it, by time."""
-
-    def when(run: Run) -> tuple[str, str, str]:
-        return run.date.isoformat(), run.started.isoformat() if run.started else "", run.id
-
     return [
         run
         for run in sorted(runs, key=when)
         if same_host(run, of) and when(run) < when(of) and same_builds(of, run)
     ]
+
+
+def when(run: Run) -> tuple[str, str, str]:
+    """The order of runs: by date, and on one day by when measuring began."""
+    return run.date.isoformat(), run.started.isoformat() if run.started else "", run.id
 
 
 def measure_noise(folder: Path) -> str:
@@ -266,8 +268,8 @@ def measure_noise(folder: Path) -> str:
     """
     run = measured(load_run(folder))
     beside = earlier(run.loaded.run, read_runs(folder.parent).values())
-    others = [measured(load_run(folder.parent / other.id)) for other in beside]
-    found = noise_of(run, others)
+    others = readable(load_run, [folder.parent / other.id for other in beside])
+    found = noise_of(run, list(map(measured, others)))
     if not found:
         raise UserError(
             f"run {run.id} has single figures, and no earlier run on {run.loaded.run.host_id} has "

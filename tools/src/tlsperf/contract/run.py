@@ -289,6 +289,12 @@ class Run(Model):
         return self
 
 
+class BegunRun(Run):
+    """The content of `run.partial.toml`: a run that is under way, or was interrupted."""
+
+    files: list[RawFile] = Field([])
+
+
 class TrendMember(Model):
     """The builds that a report with several of them contributes to the trend of a suite."""
 

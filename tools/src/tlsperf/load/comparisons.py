@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from tlsperf.contract.comparisons import Definition
 from tlsperf.contract.errors import FormatError, UserError, mismatch
+from tlsperf.load.damage import readable
 from tlsperf.load.toml_text import read_toml
 
 
@@ -21,8 +22,8 @@ def read_definition(path: Path) -> Definition:
 
 
 def read_definitions(folder: Path) -> list[Definition]:
-    """All definitions of a folder, sorted by file name."""
-    return [read_definition(path) for path in sorted(folder.glob("*.toml"))]
+    """The definitions of a folder that can be read, sorted by file name."""
+    return list(readable(read_definition, sorted(folder.glob("*.toml"))))
 
 
 def read_printed(path: Path, definition: Definition) -> list[list[str]]:

@@ -25,10 +25,11 @@ def implementations(incomplete: str) -> list[str]:
     """Bare ids and `RUN/IMPLEMENTATION` of all runs that start with `incomplete`."""
     found = []
     for run in _below("data/runs", "run.toml"):
-        text = (_root() / "data" / "runs" / run / "run.toml").read_text(encoding="utf-8")
+        path = _root() / "data" / "runs" / run / "run.toml"
         try:
-            ids = [i["id"] for i in tomllib.loads(text)["implementations"]]
-        except (ValueError, KeyError):  # a run that `tlsperf validate` rejects
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            ids = [str(i["id"]) for i in table["implementations"]]
+        except (OSError, ValueError, KeyError, TypeError):  # a run that `tlsperf validate` rejects
             continue
         found += [*ids, *(f"{run}/{identifier}" for identifier in ids)]
     return sorted({name for name in found if name.startswith(incomplete)})

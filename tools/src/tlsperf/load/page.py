@@ -16,9 +16,12 @@ from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
+from tlsperf.load.damage import readable
 from tlsperf.load.shortcodes import Call, shortcodes
 from tlsperf.load.toml_text import toml_table
 
+FOLDER: Final = Path("content", "perf")
+MOST_SIMILAR: Final = 8
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _CLAIM: Final = "[[extra.claims]]"
 _NAME: Final = re.compile(r"\A[a-z0-9][a-z0-9._-]*\Z")
@@ -150,22 +153,23 @@ def front_matter_table(text: str, file: str) -> dict[str, Any]:
 
 
 def read_pages(root: Path) -> list[Page]:
-    """The pages of all reports, sorted by date."""
-    return [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]
+    """The pages of all reports that can be read, sorted by date."""
+    return list(readable(read_page, sorted((root / FOLDER).glob("*/index.md"))))
+
+
+def read_report(root: Path, name: Identifier) -> Page:
+    """The page of a report. Raises UserError, with similar names if there is none."""
+    path = root / FOLDER / name / "index.md"
+    if not path.exists():
+        known = [other.parent.name for other in sorted((root / FOLDER).glob("*/index.md"))]
+        near = [it for it in known if name in it] or get_close_matches(name, known)
+        similar = ", ".join(near[:MOST_SIMILAR]) or "none; reports are the folders of content/perf"
+        raise UserError(f"there is no report {name!r}; similar: {similar}")
+    return read_page(path)
 
 
 def read_documents(root: Path) -> list[Document]:
     """The pages that are written by hand besides those of reports: the home page, the blog, …"""
     content = root / "content"
     paths = {*content.glob("*.md"), *content.glob("blog/**/*.md"), *content.glob("*/_index.md")}
-    return [read_document(path) for path in sorted(paths)]
-
-
-def page_of(report: Identifier, pages: Sequence[Page]) -> Page:
-    """The page of a report. Raises UserError with similar names if there is none."""
-    by_id = {page.report.id: page for page in pages}
-    if report not in by_id:
-        near = [it for it in by_id if report in it] or get_close_matches(report, by_id)
-        similar = ", ".join(near) or "none; reports are the folders of content/perf"
-        raise UserError(f"there is no report {report!r}; similar: {similar}")
-    return by_id[report]
+    return list(readable(read_document, sorted(paths)))

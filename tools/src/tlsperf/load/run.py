@@ -7,25 +7,39 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, UserError, alternatives, mismatch
 from tlsperf.contract.record import Identifier, Overhead
 from tlsperf.contract.results import Caveat
-from tlsperf.contract.run import LOCK_FORMAT, Host, Implementation, RawFile, Run, RunWarning
+from tlsperf.contract.run import (
+    LOCK_FORMAT,
+    BegunRun,
+    Host,
+    Implementation,
+    RawFile,
+    Run,
+    RunWarning,
+)
+from tlsperf.contract.text import counted
 from tlsperf.load import tlsbench
 from tlsperf.load.check_rows import check_rows
+from tlsperf.load.damage import readable
 from tlsperf.load.formats import FOREIGN, HEAD
 from tlsperf.load.notes import known_notes
 from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput
 from tlsperf.load.toml_text import read_toml
+
+_KIND: Final = re.compile(rb'"kind": ?"(\w+)"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +75,8 @@ def read_whole_run(folder: Path) -> Run:
     if path.is_symlink():
         raise FormatError(str(path), None, "a link", "a file of the run")
     if not path.exists():
+        if (begun := folder / "run.partial.toml").exists():
+            raise UserError(_interrupted(begun))
         known = [other.parent.name for other in sorted(folder.parent.glob("*/run.toml"))]
         raise UserError(
             f"there is no run {folder.name!r}: expected "
@@ -71,6 +87,21 @@ def read_whole_run(folder: Path) -> Run:
     if run.id != folder.name:
         raise FormatError(str(path), None, f"id {run.id!r}", f"{folder.name!r}, the folder's name")
     return run
+
+
+def _interrupted(begun: Path) -> str:
+    """What a run that was not measured to its end holds, and the command that resumes it."""
+    try:
+        run = BegunRun.model_validate(read_toml(begun))
+    except ValidationError as error:
+        raise mismatch(error, str(begun), model=BegunRun) from None
+    records = begun.parent / "raw" / "records.jsonl"
+    kinds = Counter(_KIND.findall(records.read_bytes() if records.exists() else b""))
+    held = (
+        f"{counted(kinds[b'measurement'], 'figure')} of {counted(kinds[b'round'], 'whole round')}"
+    )
+    resumes = "; ".join(run.tool.commands) or "the command that began it"
+    return f"{begun}: the run is not complete, it holds {held}; to resume it: {resumes}"
 
 
 @cache
@@ -144,10 +175,13 @@ def check_raw(file: RawFile, data: bytes, name: str) -> None:
         raise FormatError(name, None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")
 
 
-def read_hosts(folder: Path) -> dict[str, Host]:
-    """The known hosts in `data/hosts`, by id. Raises FormatError."""
+def read_hosts(folder: Path, of: Iterable[Run] | None = None) -> dict[str, Host]:
+    """The known hosts in `data/hosts`, or those `of` some runs, by id. Raises FormatError."""
+    wanted = None if of is None else {run.host_id for run in of}
     hosts = {}
     for path in sorted(folder.glob("*.toml")):
+        if wanted is not None and path.stem not in wanted:
+            continue
         try:
             host = Host.model_validate(read_toml(path))
         except ValidationError as error:
@@ -159,10 +193,12 @@ def read_hosts(folder: Path) -> dict[str, Host]:
 
 
 def read_runs(folder: Path) -> dict[str, Run]:
-    """The runs in `data/runs` as `read_run` reads them, by id."""
+    """The runs in `data/runs` as `read_run` reads them, by id; those that cannot be read are left
+    out.
+    """
     notes = known_notes(folder.parent)
     folders = [path.parent for path in sorted(folder.glob("*/run.toml"))]
-    return {of.name: _shown(read_whole_run(of), notes) for of in folders}
+    return {run.id: _shown(run, notes) for run in readable(read_whole_run, folders)}
 
 
 def load_run(folder: Path) -> LoadedRun:

@@ -17,7 +17,7 @@ from tlsperf.contract.run import Host, Report, Run
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Page, page_of, read_pages
+from tlsperf.load.page import Page, read_pages, read_report
 from tlsperf.load.run import loader, read_hosts, read_runs
 from tlsperf.published.published_tables import tables
 from tlsperf.report.charts import charts_of
@@ -56,7 +56,6 @@ def assembler(
     load, runs = loader(folder), read_runs(folder)
     notes = known_notes(root / "data")
     definitions = read_definitions(root / "data" / "comparisons")
-    hosts = read_hosts(root / "data" / "hosts")
     by_id = {report.id: report for report in reports}
 
     @cache
@@ -71,6 +70,7 @@ def assembler(
     def report_of(report_id: Identifier) -> MeasuredReport:
         report = by_id[report_id]
         measured_runs = [run_of(run) for run in report.runs]
+        hosts = read_hosts(root / "data" / "hosts", [run.loaded.run for run in measured_runs])
         own = claims.get(report_id, ())
         return with_floors(report, measured_runs, noise_of(report_id), hosts, runs, own)
 
@@ -116,7 +116,7 @@ def with_floors(
 ) -> MeasuredReport:
     """The tables of a report, in which no difference below the noise of its runs has a verdict.
 
-    `hosts` and `runs` are all that are known.
+    `hosts` are those of its runs, `runs` all that are known.
     """
     counted = {run.id for run in of if run.loaded.run.counter}
     times, counts = (
@@ -129,5 +129,5 @@ def with_floors(
 
 def results_of(root: Path, report: Identifier) -> Results:
     """What a report shows, computed from its data. Raises UserError if there is no such report."""
-    pages = read_pages(root)
-    return assembler(root, pages)(page_of(report, pages).report).results
+    own = read_report(root, report).report
+    return assembler(root)(own).results

@@ -21,6 +21,7 @@ from tlsperf.contract.results import Comparisons
 from tlsperf.contract.run import Run
 from tlsperf.contract.text import counted
 from tlsperf.load.config import read_site
+from tlsperf.load.damage import damage, readable
 from tlsperf.load.nights import night_folders, read_nights
 from tlsperf.load.notes import known_notes
 from tlsperf.load.page import Page, read_pages
@@ -42,6 +43,7 @@ from tlsperf.publish.files import put_file, replace_file
 from tlsperf.publish.index import index_files
 from tlsperf.publish.nightly import nightly, nightly_files, nightly_folder
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
+from tlsperf.publish.page_check import refuse
 from tlsperf.publish.processes import each
 from tlsperf.publish.reports import newest_first
 from tlsperf.publish.scenarios import scenarios
@@ -54,6 +56,7 @@ from tlsperf.report.preview import scoreboard_preview
 BUILT: Final = Path("build", "built.json")
 JSON: Final = "results.json"
 COMPARISONS: Final = "comparisons.json"
+PAGE: Final = "page.json"
 DOWNLOADS: Final = (JSON, RESULTS, COMPARISONS, HISTOGRAM, LAYOUTS)
 """The files beside a report's page that git ignores."""
 SECTIONS: Final = (
@@ -74,8 +77,17 @@ _ANCHOR: Final = re.compile(r'"(?:anchor|id)":"([^"]+)"')
 def build(root: Path) -> None:
     """Makes what is missing or out of date, and prints what was made.
 
-    Raises UserError with the mistakes of all reports, after everything else was made.
+    Each report is recorded as it is made, so a build that was interrupted goes on from there.
+    Raises UserError with the mistakes of all reports and with what could not be read, after
+    everything else was made.
     """
+    with damage() as left_out:
+        problems = _built(root)
+    refuse([*left_out, *problems])
+
+
+def _built(root: Path) -> list[str]:
+    """Makes everything; returns the mistakes of reports."""
     pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     state = Checked(root, "downloads", BUILT)
     of_report = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
@@ -86,12 +98,13 @@ def build(root: Path) -> None:
 
     found = {page.report.id: with_downloads(page) for page in pages}
     old = [page for page in pages if not state.has(page.report.id, found[page.report.id])]
+    for page in old:
+        del found[page.report.id]
     _remove_left(root)
     problems = []
     for page, made in each(downloading, root, old):
         if isinstance(made, str):
             problems.append(made)
-            del found[page.report.id]
             continue
         folder = page.path.parent
         for name in DOWNLOADS:
@@ -100,24 +113,33 @@ def build(root: Path) -> None:
             else:
                 (folder / name).unlink(missing_ok=True)
         found[page.report.id] = with_downloads(page)
+        state.record(found, all_of_them=True)
         print(f"{page.report.id}: downloads", flush=True)
     built = [page for page in pages if page.report.id in found]
+    shown = list(readable(_rendered, built))
     inputs = [
-        *(page.path.with_name(name) for page in built for name in (JSON, COMPARISONS)),
-        *(page.path for page in built),
+        *(page.path.with_name(name) for page in shown for name in (JSON, COMPARISONS, PAGE)),
+        *(page.path for page in shown),
         *(root / "data" / "nightly").rglob("*"),
         root / "data" / "notes.toml",
     ]
     found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
     if not state.has(_OVERVIEWS, found[_OVERVIEWS]):
-        written = _replace_all(root, _overviews(root, built, runs))
+        written = _replace_all(root, _overviews(root, shown, runs))
         print(f"pages over all reports: {counted(written, 'file')} written", flush=True)
         found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
     state.record(found, all_of_them=True)
     done = f"{counted(len(built), 'report')}, {len(built) - len(old) + len(problems)} of them"
     print(f"{done} up to date", file=sys.stderr)
-    if problems:
-        raise UserError("\n".join(problems))
+    return problems
+
+
+def _rendered(page: Page) -> Page:
+    """A page whose report is rendered, as pages over all reports link into it."""
+    if not page.path.with_name(PAGE).is_file():
+        missing = page.path.with_name(PAGE)
+        raise UserError(f"{missing} is missing: run `tlsperf render {page.report.id}`")
+    return page
 
 
 def _remove_left(root: Path) -> None:
@@ -167,7 +189,8 @@ def _overviews(
     through, shared = trends(covered, notes), scenarios(covered, notes)
     drawn = [(trend_folder(trend), drawings) for trend, drawings in through]
     drawn += [(scenario_folder(scenario), drawings) for scenario, drawings in shared]
-    by_night = [page for folder in night_folders(root) for page in nightly(read_nights(folder))]
+    nights = readable(lambda folder: nightly(read_nights(folder)), night_folders(root))
+    by_night = [page for pages in nights for page in pages]
     drawn += [(nightly_folder(page), drawings) for page, drawings in by_night]
     shown, overviews = [results for _, results in covered], _linked(root, shared)
     texts = overview_files([trend for trend, _ in through], overviews, shown, notes)
@@ -191,7 +214,7 @@ def _linked(
 
     @cache
     def anchors(report: Identifier) -> frozenset[str]:
-        text = (root / "content" / "perf" / report / "page.json").read_text(encoding="utf-8")
+        text = (root / "content" / "perf" / report / PAGE).read_text("utf-8", errors="replace")
         return frozenset(_ANCHOR.findall(text))
 
     def linked(report: ScenarioReport) -> ScenarioReport:

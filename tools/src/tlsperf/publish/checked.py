@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from tlsperf.analysis.changes import predecessor
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.run import Report, Run
+from tlsperf.contract.run import Run
 from tlsperf.load.page import Page
 from tlsperf.publish.files import put_file
 
@@ -106,13 +105,16 @@ def report_digest(
     runs is also from other runs on their hosts that are not later.
     """
     data, text = root / "data", page.opening + page.front_matter + page.rest
-    before = _predecessor(page.report, [it.report for it in pages], runs)
+    own = [runs[run] for run in page.report.runs if run in runs]
+    before = None
+    if len(own) == len(page.report.runs):
+        found = predecessor(page.report, [it.report for it in pages], runs)
+        before = found.id if found else None
     named = [
         it
         for it in pages
         if it.report.id != page.report.id and (it.report.id in text or it.report.id == before)
     ]
-    own = [runs[run] for run in page.report.runs if run in runs]
     beside = [
         run.id
         for run in runs.values()
@@ -130,21 +132,3 @@ def report_digest(
     ]
     raw = (data / "runs" / run / "raw" for run in page.report.runs)
     return digest(root, paths, *sorted(path.name for folder in raw for path in folder.glob("*.gz")))
-
-
-def _predecessor(
-    report: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
-) -> Identifier | None:
-    """The id of the report that `report` is compared with; None also if a check will refuse it."""
-    if any(run not in runs for run in report.runs):
-        return None
-    try:
-        found = predecessor(report, reports, runs)
-    except UserError:
-        return None
-    return found.id if found else None
-
-
-def stale(checked: Checked, found: Mapping[Identifier, str]) -> list[Identifier]:
-    """The names whose digest was not recorded."""
-    return [name for name, of in found.items() if not checked.has(name, of)]

@@ -6,14 +6,16 @@ side is its baseline. So figures, ratios and verdicts follow the rules of all re
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tlsperf.analysis.diff import OTHER_CONDITIONS, Field, RowPair, row_pairs
+from tlsperf.analysis.noise import when
 from tlsperf.analysis.ratios import untested
 from tlsperf.analysis.series import At, MeasuredRun, Sample, Series, key_of, measured, row_names
 from tlsperf.analysis.statistics import summary
@@ -23,6 +25,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise, Results, Row, Table
 from tlsperf.contract.run import Host, Implementation, Report, Run, RunWarning
 from tlsperf.contract.text import implementation_label
+from tlsperf.load.damage import readable
 from tlsperf.load.notes import known_notes
 from tlsperf.load.root import run_id
 from tlsperf.load.run import LoadedRun, loader, read_hosts, read_run, read_runs, withdrawal
@@ -77,14 +80,14 @@ def compared(
     load, runs = loader(folder), read_runs(folder)
     run_of = cache(lambda id_: measured(load(id_)))
 
-    def side(reference: str) -> Side:
-        run, identifier = find(reference, folder)
-        whole = measured(all_valid(load(run))) if include_invalid else run_of(run)
-        return side_of(single_figures(whole, estimator), identifier)
+    def side(place: Place) -> Side:
+        whole = measured(all_valid(load(place.run))) if include_invalid else run_of(place.run)
+        return side_of(single_figures(whole, estimator), place.id)
 
-    a, b = side(left), side(right)
+    a, b = map(side, places(left, right, folder, load))
     noise = report_noise(dict.fromkeys([a.run.id, b.run.id]), runs, run_of)
-    hosts, notes = read_hosts(root / "data" / "hosts"), known_notes(root / "data")
+    hosts = read_hosts(root / "data" / "hosts", [runs[a.run.id], runs[b.run.id]])
+    notes = known_notes(root / "data")
     results = beside(a, b, noise, hosts, runs, across_hosts, scenario)
     warnings = [*warnings_for(caveats_for(results, notes), notes), *results.warnings]
     return results.model_copy(update={"warnings": warnings})
@@ -99,27 +102,60 @@ def is_slower(results: Results) -> bool:
 # --- choice of the two sides -------------------------------------------------------------------
 
 
-def find(reference: str, runs: Path) -> tuple[Identifier, Identifier]:
-    """Run and id of the implementation `[RUN/]IMPLEMENTATION` of the folder `runs`.
+MOST_PLACES: Final = 8
 
-    RUN may be omitted if only one run has an implementation with that id. Raises UserError.
+
+class Place(NamedTuple):
+    """Where an implementation was measured."""
+
+    run: Identifier
+    id: Identifier
+
+    def __str__(self) -> str:
+        return f"{self.run}/{self.id}"
+
+
+def places(
+    left: str, right: str, folder: Path, load: Callable[[Identifier], LoadedRun]
+) -> tuple[Place, Place]:
+    """Run and id of two implementations of the runs in `folder`, each `[RUN/]IMPLEMENTATION`.
+
+    A side without RUN is of the newest run that has both and that `load` can read, and a line says
+    which of several that is; if none has both, it must be in one run only. Raises UserError.
+    """
+    runs = read_runs(folder)
+    found = [_places(reference, folder, runs) for reference in (left, right)]
+    both = [of.run for of in found[0] if of.run in {other.run for other in found[1]}]
+    newest = next((of.run.id for of in readable(load, both)), both[0] if both else None)
+    chosen = [[of for of in side if of.run == newest] or side for side in found]
+    if len(both) > 1:
+        said = f"{left} and {right}: of run {newest}, the newest of {len(both)} that have both"
+        print(said, file=sys.stderr)
+    for reference, side in zip((left, right), chosen, strict=True):
+        if len(side) > 1:
+            some = ", ".join(map(str, side[:MOST_PLACES]))
+            raise UserError(
+                f"{reference} is in {len(side)} runs, of which none has the other: give one, such "
+                f"as {some}"
+            )
+    return chosen[0][0], chosen[1][0]
+
+
+def _places(reference: str, folder: Path, runs: Mapping[Identifier, Run]) -> list[Place]:
+    """Where the implementation `[RUN/]IMPLEMENTATION` is, the newest run first. Raises UserError if
+    it is nowhere.
     """
     run, _, identifier = reference.rpartition("/")
-    named = {run_id(run): read_run(runs / run_id(run))} if run else read_runs(runs)
-    folders = {runs / name: [i.id for i in of.implementations] for name, of in named.items()}
-    found = [folder.name for folder, ids in folders.items() if identifier in ids]
-    if not found:
-        if note := next(filter(None, (withdrawal(of, identifier) for of in folders)), None):
-            raise UserError(f"{reference!r} has no figures: {note.text}")
-        known = sorted({identifier for ids in folders.values() for identifier in ids})
-        where = run or f"any run in {runs}"
-        raise UserError(
-            f"{identifier!r} is not in {where}: expected {alternatives(identifier, known)}"
-        )
-    if len(found) > 1:
-        choices = ", ".join(f"{name}/{identifier}" for name in found)
-        raise UserError(f"{identifier} is in several runs: give one of {choices}")
-    return found[0], identifier
+    named = {run_id(run): read_run(folder / run_id(run))} if run else runs
+    ids = {of.id: {i.id for i in of.implementations} for of in named.values()}
+    newest_first = sorted(named.values(), key=when, reverse=True)
+    if found := [Place(of.id, identifier) for of in newest_first if identifier in ids[of.id]]:
+        return found
+    if note := next(filter(None, (withdrawal(folder / of, identifier) for of in ids)), None):
+        raise UserError(f"{reference!r} has no figures: {note.text}")
+    known = sorted({id_ for of in ids.values() for id_ in of})
+    where = run or f"any run in {folder}"
+    raise UserError(f"{identifier!r} is not in {where}: expected {alternatives(identifier, known)}")
 
 
 def all_valid(loaded: LoadedRun) -> LoadedRun:

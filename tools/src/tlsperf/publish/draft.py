@@ -2,7 +2,7 @@
 
 It checks what a person would check before publishing. It stops with a message, and leaves the
 checkout unchanged, if the archive was changed, the run is of another suite or incomplete, the host
-was not fit to measure, data is invalid, or the run or report exists already.
+was not fit to measure, its data are invalid, or the run or report exists already.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from typing import Final
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
-from tlsperf.load.page import read_pages
-from tlsperf.load.run import read_runs
 from tlsperf.load.suite import read_suite
 from tlsperf.publish.assemble import results_of
-from tlsperf.publish.render import changed, render_reports
+from tlsperf.publish.render import render_reports
 from tlsperf.publish.runs import import_archive
 from tlsperf.publish.scaffold import new_report
 from tlsperf.publish.summary import introduction
-from tlsperf.publish.validate import problems
+from tlsperf.publish.validate import validating
 
 OUTPUT: Final = Path("build") / "draft"
 """The folder for the text of the pull request: `report` (its id), `title`, `body.md`."""
@@ -47,12 +45,11 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         (Path(scratch) / run.id).rename(target)
     with _removed_on_failure(target):
-        if found := problems(root / "data"):
+        if found := validating(root / "data")(target):
             raise UserError("\n".join(found))
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
-            names = changed(root, read_pages(root), read_runs(root / "data" / "runs"))
-            render_reports(root, names, check=False)
+            render_reports(root, [page.parent.name], check=False)
             _write_pull_request(root / OUTPUT, results_of(root, page.parent.name))
     return page
 

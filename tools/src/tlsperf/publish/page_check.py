@@ -21,19 +21,18 @@ SHORTCODES: Final = Path("templates", "shortcodes")
 DIAGRAMS: Final = Path("static", "diagrams")
 
 
-def refuse(problems: Sequence[FormatError]) -> None:
+def refuse(problems: Sequence[FormatError | str]) -> None:
     """Raises UserError with all problems, one line each, if there are any."""
     if problems:
-        raise UserError("\n".join(map(str, problems)))
+        raise UserError("\n".join(dict.fromkeys(map(str, problems))))
 
 
 # --- checks of the page alone --------------------------------------------------------------------
 
 
-def page_problems(
-    pages: Sequence[Page], every: Sequence[Page], runs: Mapping[Identifier, object], root: Path
-) -> list[FormatError]:
+def page_problems(pages: Sequence[Page], every: Sequence[Page], root: Path) -> list[FormatError]:
     """The problems in `pages` that can be found without their figures; `every` has all pages."""
+    runs = [path.parent.name for path in sorted((root / "data" / "runs").glob("*/run.toml"))]
     shortcodes = sorted(path.stem for path in (root / SHORTCODES).glob("*.*"))
     reports = [page.report.id for page in every]
     doubled = same_time(page.report for page in every)
@@ -51,7 +50,7 @@ def page_problems(
 
 
 def _front_matter(
-    page: Page, runs: Mapping[Identifier, object], reports: Sequence[Identifier]
+    page: Page, runs: Sequence[Identifier], reports: Sequence[Identifier]
 ) -> Iterator[FormatError]:
     report = page.report
     for key, value in (("title", report.title), ("description", page.description)):
@@ -89,7 +88,7 @@ def _unknown_shortcodes(page: Page, known: Sequence[str]) -> Iterator[FormatErro
 # --- checks against the figures ------------------------------------------------------------------
 
 _SECTIONS: Final = {
-    "changes": "a `previous` report in [extra.report]",
+    "changes": "a `previous` report in [extra.report] that can be read",
     "efficiency": "runs with primitives beside the transfers",
     "means": "a baseline, and tables of two rows and more",
     "noise": "a run whose noise is measured",

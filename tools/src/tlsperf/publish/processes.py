@@ -12,7 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UserError, message_of
+from tlsperf.load.damage import damage, leave_out
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -34,7 +35,7 @@ def each(
     if len(items) < MANY:
         if items:
             _begin(work, folder)
-        yield from zip(items, map(_made, items), strict=True)
+        yield from zip(items, map(_received, map(_made, items)), strict=True)
         return
     count = min(len(items), len(os.sched_getaffinity(0)))
     context = get_context("spawn")
@@ -45,26 +46,39 @@ def each(
             for _ in range(count):
                 processes.submit(int)  # starts a process
         try:
-            yield from zip(items, processes.map(_made, items), strict=True)
+            yield from zip(items, map(_received, processes.map(_made, items)), strict=True)
         except BaseException:
             processes.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-_begun: list[Callable[[Any], Any]] = []
-"""The function of this process."""
+_begun: list[tuple[Callable[[Any], Any], list[str]]] = []
+"""The function of this process, and what was left out when it began."""
 
 
 def _begin(work: Work[Any, Any], folder: Path) -> None:
     gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
-    _begun[:] = [work(folder)]
+    with damage() as left_out:
+        _begun[:] = [(work(folder), left_out)]
 
 
-def _made(item: Any) -> Any:
-    try:
-        return _begun[0](item)
-    except UserError as error:
-        return str(error)
+def _made(item: Any) -> tuple[Any, list[str]]:
+    """What the function makes of an item, and what was left out so far."""
+    [(function, before)] = _begun
+    with damage() as left_out:
+        try:
+            made = function(item)
+        except (UserError, OSError) as error:
+            made = message_of(error)
+    return made, before + left_out
+
+
+def _received(answer: tuple[Any, list[str]]) -> Any:
+    """What a process made; what it left out is left out by the command."""
+    made, left_out = answer
+    for line in left_out:
+        leave_out(line)
+    return made
 
 
 @contextmanager

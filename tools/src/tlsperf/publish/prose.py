@@ -135,12 +135,14 @@ def broken(
 ) -> list[FormatError]:
     """The claims of a page that do not hold, and those whose text is gone.
 
-    `own` are the figures of the page's report, `others` return those of each report. Claims
-    `about` some reports alone are evaluated, if they are given; the others are only read.
+    `own` are the figures of the page's report, `others` return those of each report. Only claims
+    `about` some reports are looked at, if they are given.
     """
     prose = prose_of(document)
     found: list[FormatError] = []
     for claim in document.claims:
+        if about is not None and not set(about) & set(claim.reports):
+            continue
 
         def wrong(what: str, expected: str, claim: Claim = claim) -> None:
             line = document.line_of(claim.text)
@@ -162,10 +164,10 @@ def broken(
             elif error := failing(claim.holds, own):
                 wrong(error.found, error.expected)
         for name in claim.reports:
+            if about is not None and name not in about:
+                continue
             if name not in others:
                 wrong(f"the report {name!r}", alternatives(name, others))
-            elif about is not None and name not in about:
-                continue
             elif error := failing(claim.holds, others[name]()):
                 wrong(f"report {name}: {error.found}", error.expected)
     return found

@@ -13,7 +13,7 @@ from tlsperf.analysis.noise import earlier
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
-from tlsperf.load.page import page_of, read_pages
+from tlsperf.load.page import read_pages, read_report
 from tlsperf.load.run import read_runs
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.index import reports_json
@@ -41,8 +41,7 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
     or if git could not restore it. Raises UserError if there is no such report, or if another page
     names it, and then removes nothing.
     """
-    pages = read_pages(root)
-    page = page_of(name, pages)
+    page = read_report(root, name)
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
         for pattern in _TEXTS
@@ -54,7 +53,7 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
     )
     if links := _naming(needed, texts, root):
         raise UserError(f"{name} is linked from {', '.join(links)}: take the links out first")
-    others = [other.report for other in pages if other is not page]
+    others = [other.report for other in read_pages(root) if other.report.id != name]
     runs = read_runs(root / "data" / "runs")
     kept = {run: _why_kept(run, others, runs, texts, root) for run in page.report.runs}
     taken = [run for run in page.report.runs if run in runs and not kept[run]]

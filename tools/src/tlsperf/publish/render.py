@@ -9,21 +9,22 @@ picture. The same data give the same bytes. `tlsperf build` makes everything els
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
+from tlsperf.load.damage import damage, readable
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Page, page_of, read_documents, read_pages
+from tlsperf.load.page import Document, Page, read_documents, read_pages, read_report
 from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import Assembled, assembler
-from tlsperf.publish.checked import Checked, report_digest, stale
+from tlsperf.publish.checked import Checked, report_digest
 from tlsperf.publish.exports import HISTOGRAM, LAYOUTS, RESULTS
 from tlsperf.publish.files import differs, put_file
 from tlsperf.publish.index import reports_json
@@ -60,49 +61,58 @@ def render_reports(
     It prints a line for each report, with `verbose` also each file, and returns the exit code. With
     `check` it writes nothing, and the exit code is 1 if a file would change. A report is written as
     soon as all of it is computed; the mistakes of some do not keep the others from being written,
-    and are raised at the end, as are claims that do not hold.
+    and are raised at the end, as are claims that do not hold; if all are rendered, also what could
+    not be read.
     """
-    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
-    chosen = _chosen(pages, names)
-    refuse(page_problems(chosen, pages, runs, root))
-    if check:
-        return _checked(root, chosen, pages, runs, {page.report.id for page in chosen})
-    for run in dict.fromkeys(run for page in chosen for run in page.report.runs):
-        compress_raw(root / "data" / "runs" / run)
-    problems: list[str] = []
-    rendered = written = 0
-    for page, made in each(rendering, root, chosen):
+    with damage() as left_out:
+        pages, runs = read_pages(root), read_runs(root / "data" / "runs")
+        chosen = [read_report(root, name) for name in dict.fromkeys(names)] if names else pages
+        problems: list[str] = []
+        made = _made(root, chosen, pages, problems)
+        if check:
+            code = _checked(root, made, None if names else _of_site(root, pages, runs))
+        else:
+            code = 0
+            of_chosen = dict.fromkeys(run for page in chosen for run in page.report.runs)
+            folders = [root / "data" / "runs" / run for run in of_chosen if run in runs]
+            list(readable(compress_raw, folders))  # rendering says what is wrong with the others
+            _write(root, made, _of_site(root, pages, runs), verbose=verbose)
+        problems += other_claims(root, pages, names or None)
+    refuse(problems if names else [*left_out, *problems])
+    if not check:
+        _record(root, names)
+    return code
+
+
+def _made(
+    root: Path, chosen: Sequence[Page], pages: Sequence[Page], problems: list[str]
+) -> Iterator[tuple[Page, Outputs]]:
+    """The files of each page that has no mistake; the mistakes are added to `problems`."""
+    wrong = page_problems(chosen, pages, root)
+    problems += map(str, wrong)
+    files = {problem.file for problem in wrong}
+    for page, made in each(rendering, root, [it for it in chosen if str(it.path) not in files]):
         if isinstance(made, str):
             problems.append(made)
-            continue
-        problems += made.claims
-        changed = _written(root, made.files, verbose=verbose)
-        written += changed
-        print(f"{page.report.id}: {_counted(changed)}", flush=True)
-        rendered += 1
-    written += _written(root, _of_site(root, pages, runs), verbose=verbose)
-    print(f"{counted(rendered, 'report')}, {counted(written, 'file')} written", file=sys.stderr)
-    problems += other_claims(root, pages, [page.report.id for page in chosen])
-    if problems:
-        raise UserError("\n".join(problems))
-    _record(root, names)
-    return 0
-
-
-def changed(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) -> list[Identifier]:
-    """The reports that differ from `data/checked.json`."""
-    found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
-    return stale(Checked(root, "reports"), found)
+        else:
+            problems += made.claims
+            yield page, made.files
 
 
 def check_changed(root: Path) -> int:
     """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
-    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
-    names = changed(root, pages, runs)
-    print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
-    chosen = [page for page in pages if page.report.id in names]
-    refuse(page_problems(chosen, pages, runs, root))
-    return _checked(root, chosen, pages, runs, None)
+    with damage() as left_out:
+        pages, runs = read_pages(root), read_runs(root / "data" / "runs")
+        checked = Checked(root, "reports")
+        digests = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
+        chosen = [it for it in pages if not checked.has(it.report.id, digests[it.report.id])]
+        print(f"{counted(len(chosen), 'report')} of {len(pages)} changed", file=sys.stderr)
+        problems: list[str] = []
+        made = _made(root, chosen, pages, problems)
+        code = _checked(root, made, _of_site(root, pages, runs))
+        problems += other_claims(root, pages, None)
+    refuse([*left_out, *problems])
+    return code
 
 
 def rendering(root: Path) -> Callable[[Page], Rendered]:
@@ -139,19 +149,22 @@ def rendering(root: Path) -> Callable[[Page], Rendered]:
 def other_claims(
     root: Path, pages: Sequence[Page], reports: Collection[Identifier] | None
 ) -> list[str]:
-    """What pages besides those of reports claim in vain; of results, only about these `reports`.
+    """What pages besides those of reports claim in vain, or only about these `reports`.
 
     The blog, and pages that begin a room, report results; the others are about method, and claim
     what they say.
     """
     others = _figures(pages, assembler(root, pages))
-    content = root / "content"
-    found: list[FormatError] = []
-    for document in read_documents(root):
-        if document.path.name == "_index.md" or content / "blog" in document.path.parents:
-            found += uncovered(document)
-        found += broken(document, None, others, reports)
-    return [str(problem) for problem in found]
+    blog = root / "content" / "blog"
+
+    def problems(document: Document) -> list[FormatError]:
+        has_results = document.path.name == "_index.md" or blog in document.path.parents
+        of_words = uncovered(document) if has_results and reports is None else []
+        return [*of_words, *broken(document, None, others, reports)]
+
+    # A page is left out if a report that it claims something about is damaged.
+    found = readable(problems, read_documents(root))
+    return [str(problem) for of_page in found for problem in of_page]
 
 
 def _figures(
@@ -192,40 +205,34 @@ def _of_site(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) 
     }
 
 
-# --- which reports, and what became of their files -----------------------------------------------
+# --- what becomes of the files -------------------------------------------------------------------
 
 
-def _chosen(pages: Sequence[Page], names: Sequence[Identifier]) -> list[Page]:
-    """The pages of the reports `names`, or all pages without names."""
-    return [page_of(name, pages) for name in dict.fromkeys(names)] or list(pages)
-
-
-def _checked(
-    root: Path,
-    chosen: Sequence[Page],
-    pages: Sequence[Page],
-    runs: Mapping[Identifier, Run],
-    about: Collection[Identifier] | None,
-) -> int:
-    """The exit code of a check, which prints each file that differs. Other pages' claims `about`
-    these reports are evaluated, or all of them.
-    """
+def _checked(root: Path, made: Iterable[tuple[Page, Outputs]], of_site: Outputs | None) -> int:
+    """The exit code of a check, which prints each file that differs."""
     outputs: Outputs = {}
-    problems: list[str] = []
-    for _, made in each(rendering, root, chosen):
-        if isinstance(made, str):
-            problems.append(made)
-        else:
-            outputs |= made.files
-            problems += made.claims
-    outputs |= _of_site(root, pages, runs)
+    for _, files in made:
+        outputs |= files
+    outputs |= of_site or {}
     found = [path.relative_to(root) for path, data in outputs.items() if differs(path, data)]
     for path in found:
         print(f"{path}: differs from what its data give; run `tlsperf render`")
-    problems += other_claims(root, pages, about)
-    if problems:
-        raise UserError("\n".join(problems))
     return 1 if found else 0
+
+
+def _write(
+    root: Path, made: Iterable[tuple[Page, Outputs]], of_site: Outputs, *, verbose: bool
+) -> None:
+    """Writes the files of reports as they are made, then those of the site."""
+    rendered = written = 0
+    for page, files in made:
+        changed = _written(root, files, verbose=verbose)
+        written += changed
+        print(f"{page.report.id}: {_counted(changed)}", flush=True)
+        rendered += 1
+    written += _written(root, of_site, verbose=verbose)
+    if rendered or written:
+        print(f"{counted(rendered, 'report')}, {counted(written, 'file')} written", file=sys.stderr)
 
 
 def _written(root: Path, outputs: Outputs, *, verbose: bool) -> int:

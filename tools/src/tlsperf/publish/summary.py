@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.text import host_label, markdown, markdown_table
+from tlsperf.load.damage import readable
 from tlsperf.load.json_text import parse_json
 from tlsperf.publish.assemble import results_of
 
@@ -41,24 +42,24 @@ def summary_since(root: Path, reference: str) -> str:
     paths = _git(
         root, "diff", "--name-only", "--no-renames", base, "--", "content/perf/*/page.json"
     ).splitlines()
-    parts = []
-    for path in sorted(paths):
+
+    def part(path: str) -> str:
         name = Path(path).parent.name
-        there = _git(root, "ls-tree", "--name-only", base, "--", path)
         if not (root / path).exists():
             left = (root / path).with_name("index.md").exists()
             state = "has no page.json: run `tlsperf render`" if left else "is removed"
-            parts.append(f"## {name}\n\nThis report {state}.\n")
-        elif not there:
-            parts.append(introduction(results_of(root, name)))
-        else:
-            before = _git(root, "show", f"{base}:{path}")
-            after = (root / path).read_text(encoding="utf-8", errors="replace")
-            try:
-                parts.append(comparison(parse_json(before, base), parse_json(after, path)))
-            except (KeyError, TypeError, AttributeError, ValueError):
-                expected = "what `tlsperf render` writes"
-                raise FormatError(path, None, "other content", expected) from None
+            return f"## {name}\n\nThis report {state}.\n"
+        if not _git(root, "ls-tree", "--name-only", base, "--", path):
+            return introduction(results_of(root, name))
+        before = parse_json(_git(root, "show", f"{base}:{path}"), f"{base}:{path}")
+        after = (root / path).read_text(encoding="utf-8", errors="replace")
+        try:
+            return comparison(before, parse_json(after, str(root / path)))
+        except (KeyError, TypeError, AttributeError, ValueError):
+            expected = "what `tlsperf render` writes"
+            raise FormatError(str(root / path), None, "other content", expected) from None
+
+    parts = list(readable(part, sorted(paths)))
     return "\n".join(parts) or "No figure of any report changes.\n"
 
 

@@ -75,14 +75,14 @@ def problems(data: Path, skipped: Set[Path] = frozenset()) -> list[str]:
         else:
             found.append(f"{path}: found a file, expected the folder of a run")
     folders += [path for nights in night_folders(data.parent) for path in run_folders(nights)]
-    for _, wrong in each(_validating, data, [path for path in folders if path not in skipped]):
+    for _, wrong in each(validating, data, [path for path in folders if path not in skipped]):
         found += [wrong] if isinstance(wrong, str) else wrong
     for path in sorted((data / "comparisons").glob("*.toml")):
         found += _comparison(path, data / "runs", {folder.name for folder in skipped})
     return found
 
 
-def _validating(data: Path) -> Callable[[Path], list[str]]:
+def validating(data: Path) -> Callable[[Path], list[str]]:
     """Of the folder of a run: what is wrong with it. Raises UserError if it cannot be read."""
     try:
         hosts = read_hosts(data / "hosts")

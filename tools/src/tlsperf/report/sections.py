@@ -14,6 +14,7 @@ from tlsperf.analysis.sockets import socket_shares
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise
 from tlsperf.contract.run import Report, Run
+from tlsperf.load.damage import readable
 
 
 def sections(
@@ -30,14 +31,13 @@ def sections(
     """
     own = report_of(report.id)
     before = predecessor(report, reports, runs)
+    compared = list(readable(report_of, [before.id] if before else []))
     return {
         "means": group_means(own),
         "noise": noise,
         "efficiency": efficiency(own),
         "sockets": socket_shares(own) or None,
-        "changes": None
-        if before is None
-        else changes(report_of(before.id), own, _between_runs(noise)),
+        "changes": changes(compared[0], own, _between_runs(noise)) if compared else None,
     }
 
 
@@ -47,10 +47,14 @@ def report_noise(
     run_of: Callable[[Identifier], MeasuredRun],
 ) -> list[Noise]:
     """The noise of the runs of a report; `run_of` returns the series of a run by id."""
+
+    def before(run: MeasuredRun) -> list[Identifier]:
+        return [other.id for other in earlier(run.loaded.run, runs.values())]
+
     return [
         found
         for run in map(run_of, of)
-        for found in noise_of(run, [run_of(r.id) for r in earlier(run.loaded.run, runs.values())])
+        for found in noise_of(run, list(readable(run_of, before(run))))
     ]
 
 
