@@ -275,6 +275,18 @@ MISTAKES = {
     "a run for a new report has no name": use("new ''", "RUN: found '', expected a name"),
     "a report to render has no name": use("render ''", "REPORT: found '', expected a name"),
     "a run to show has no name": use("show ''", "RUN|REPORT: found '', expected a name"),
+    "a run is imported without its date": use(
+        "import one --out a-run", "--out: found 'a-run', expected a name in lower case that begins"
+    ),
+    "a run is imported under a name with capitals": use(
+        "import one --out 2026-01-01-A-Run", "--out: found '2026-01-01-A-Run', expected a name in l"
+    ),
+    "a run is imported of no day": use(
+        "import one --out 2026-13-01-a-run", "--out: found '2026-13-01', expected a date such as"
+    ),
+    "a host is a path": use(
+        f"import one {NEW} --host ../x", "--host: found '../x', expected the id of a host"
+    ),
     "a run is imported of the future": use(
         "import one --out 2031-01-01-x", "--out: found '2031-01-01', expected a date that is not in"
     ),

@@ -315,7 +315,7 @@ def import_(
         str,
         typer.Option(
             metavar="HOST",
-            parser=_typed(options.name),
+            parser=_typed(options.host),
             help="Host that was measured, by its id in data/hosts.",
         ),
     ] = "unknown",
@@ -524,11 +524,6 @@ def noise(
     print(measure_noise(find_root() / "data" / "runs" / run))
 
 
-_GO_ON: Final = "the reports written so far stay; the same command goes on"
-_LEFT: Final = {"render": _GO_ON, "build": _GO_ON}
-"""What an interrupted command leaves, and how to go on; the others write all or nothing."""
-
-
 @app.command(epilog="Example: tlsperf completions zsh")
 def completions(
     shell: Annotated[
@@ -547,18 +542,9 @@ def completions(
     print(script)
 
 
-def _run(given: list[str]) -> int | None:
-    """Runs a command, and warns of what it left out unless its error says the same."""
-    with damage() as left_out:
-        try:
-            code: int | None = app(given, prog_name="tlsperf", standalone_mode=False)
-            return code
-        finally:
-            error = sys.exception()
-            said = message_of(error) if isinstance(error, (UserError, OSError)) else ""
-            for line in left_out:
-                if line not in said.splitlines():
-                    print(f"warning: {line}; left out", file=sys.stderr)
+_GO_ON: Final = "the reports written so far stay; the same command goes on"
+_LEFT: Final = {"render": _GO_ON, "build": _GO_ON}
+"""What an interrupted command leaves, and how to go on; the others write all or nothing."""
 
 
 def main() -> None:
@@ -587,6 +573,20 @@ def _ended(failure: int) -> int | None:
             raise mismatch(error, error.title) from None
         raise
     return code if given else WRONG_USE
+
+
+def _run(arguments: list[str]) -> int | None:
+    """Runs a command, and warns of what it left out unless its error says the same."""
+    with damage() as left_out:
+        try:
+            code: int | None = app(arguments, prog_name="tlsperf", standalone_mode=False)
+            return code
+        finally:
+            error = sys.exception()
+            said = message_of(error) if isinstance(error, (UserError, OSError)) else ""
+            for line in left_out:
+                if line not in said.splitlines():
+                    print(f"warning: {line}; left out", file=sys.stderr)
 
 
 def _of_typer(error: typer.TyperException) -> str:

@@ -35,10 +35,9 @@ def exit_code(
         # Nobody reads on, as in `| head`. Python would flush what is left when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return failure
-    except UserError as error:
-        code, said = WRONG_USE if isinstance(error, UsageError) else failure, str(error)
-    except OSError as error:
-        code, said = failure, message_of(error)
+    except (UserError, OSError) as error:
+        code = WRONG_USE if isinstance(error, UsageError) else failure
+        said = message_of(error)
     except (UnicodeError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and not str(error).startswith("Symlink loop"):
             raise  # a link to itself is an OSError only since Python 3.13

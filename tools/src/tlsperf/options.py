@@ -20,6 +20,8 @@ MOST_OF_NAME: Final = 200
 """Characters of a name: file systems limit those of files to 255 bytes."""
 MOST_OF_TITLE: Final = 200
 _SLUG: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_RUN: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_SHOWN: Final = 60
 
@@ -84,8 +86,21 @@ def report(text: str) -> str:
 def new_run(text: str) -> Path:
     """The folder of a run that an import makes or extends."""
     folder = new_run_folder(find_root(), name(text))
-    day(folder.name[: len("2026-11-21")])
+    if not folder.exists():
+        dated = _RUN.fullmatch(folder.name) or _refuse(
+            text,
+            "a name in lower case that begins with the day of measurement, such as "
+            "2026-03-07-x86-64",
+        )
+        day(dated[1])
     return folder
+
+
+def host(text: str) -> str:
+    """The id of a host."""
+    if not _ID.fullmatch(text):
+        _refuse(text, "the id of a host, lower-case letters, digits, dots, hyphens and _")
+    return name(text)
 
 
 def commit(text: str) -> str:

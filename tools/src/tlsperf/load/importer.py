@@ -43,8 +43,6 @@ _VERSION: Final = re.compile(
 )
 """In an id: the package, if the version is not the library's own, and the version number."""
 
-_DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
-
 
 class Import(NamedTuple):
     """A run, and the files that were added to it."""
@@ -65,7 +63,8 @@ def read_files(
     format_name: str | None = None,
     host: str = UNKNOWN_HOST,
 ) -> Import:
-    """The run `folder` with these raw files, new or added to its existing files.
+    """The run `folder`, whose name begins with its date, with these raw files, new or added to its
+    existing files.
 
     Files of one implementation and format with the same scenarios become its rounds, in the order
     of the numbers in their names. Published tables name their implementations themselves. Raises
@@ -257,7 +256,6 @@ def _run(
                 "tool": old.tool.model_copy(update={"name": ", ".join(names)}),
             }
         )
-    day = _day(folder)
     hosts = folder.parent.parent / "hosts"
     if host != UNKNOWN_HOST and not (hosts / f"{host}.toml").exists():
         known = sorted(path.stem for path in hosts.glob("*.toml"))
@@ -267,21 +265,9 @@ def _run(
         )
     return Run(
         id=folder.name,
-        date=day,
+        date=datetime.date.fromisoformat(folder.name[: len("2026-03-07")]),
         host_id=host,
         tool=Tool(name=", ".join(tools)),
         implementations=implementations,
         files=files,
     )
-
-
-def _day(folder: Path) -> datetime.date:
-    """The date at the start of the folder's name."""
-    dated = _DATED.fullmatch(folder.name)
-    try:
-        return datetime.date.fromisoformat(dated[1] if dated else "")
-    except ValueError:
-        raise UserError(
-            f"{folder}: expected a name in lower case that begins with the day of measurement, "
-            "such as 2026-03-07-x86-64"
-        ) from None

@@ -54,5 +54,5 @@ def new_run_folder(root: Path, given: str) -> Path:
     if path.parent.resolve() == runs.resolve() or path.parts[:-1] in ((), ("data", "runs")):
         return runs / path.name
     raise UserError(
-        f"--out {given}: expected a name, or a path data/runs/<name>: runs are in {runs}"
+        f"found {given!r}, expected a name, or a path data/runs/<name>: runs are in {runs}"
     )

@@ -51,13 +51,13 @@ def summary_since(root: Path, reference: str) -> str:
             return f"## {name}\n\nThis report {state}.\n"
         if not _git(root, "ls-tree", "--name-only", base, "--", path):
             return introduction(results_of(root, name))
-        before = parse_json(_git(root, "show", f"{base}:{path}"), base)
-        after = parse_json((root / path).read_text(encoding="utf-8", errors="replace"), path)
+        before = parse_json(_git(root, "show", f"{base}:{path}"), f"{base}:{path}")
+        after = (root / path).read_text(encoding="utf-8", errors="replace")
         try:
-            return comparison(before, after)
+            return comparison(before, parse_json(after, str(root / path)))
         except (KeyError, TypeError, AttributeError, ValueError):
             expected = "what `tlsperf render` writes"
-            raise FormatError(path, None, "other content", expected) from None
+            raise FormatError(str(root / path), None, "other content", expected) from None
 
     parts = list(readable(part, sorted(paths)))
     return "\n".join(parts) or "No figure of any report changes.\n"
