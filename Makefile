@@ -179,7 +179,7 @@ MUTMUT := ../../$(VENV)/bin/mutmut
 .PHONY: mutants-tools
 mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a time: tests must notice 95%; takes hours (MUTANTS='tlsperf.analysis.ratios*')
 	rm -rf build/mutants && mkdir -p build/mutants
-	cp -r tools/src tools/tests tools/automation tools/benchmarks tools/pyproject.toml build/mutants
+	cp -rL tools/src tools/tests tools/automation tools/benchmarks tools/pyproject.toml build/mutants
 	cd build/mutants && ln -s $(addprefix ../../,bench config.toml content data docs static templates tools) .
 	cd build/mutants && $(MUTMUT) run $(MUTANTS)
 	cd build/mutants && { $(MUTMUT) results | grep -v ': not checked$$' || true; } && $(MUTMUT) export-cicd-stats

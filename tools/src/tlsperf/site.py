@@ -195,7 +195,7 @@ def _written(page: Path) -> int | None:
     return page.stat().st_mtime_ns if page.exists() else None
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tlsperf.site", description="Build or serve the site.")
     parser.add_argument("action", choices=["build", "serve"])
     parser.add_argument("--base-url", help="address of the site, if not that in config.toml")
@@ -213,4 +213,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import oxipng
@@ -20,6 +19,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.questions import Scoreboard
 from tlsperf.contract.results import Bar, Headline, Results
+from tlsperf.contract.shipped import SHIPPED
 from tlsperf.contract.text import host_label, listed
 from tlsperf.report.headlines import headline_of, shown_bars
 from tlsperf.report.prices import drawn_prices
@@ -47,7 +47,7 @@ _RULE: Final = "#dedcd4"
 _SHADES: Final = 16
 """Number of steps between the background and a text colour, for smooth edges."""
 
-_TYPEFACE: Final = Path(__file__).parents[4] / "static" / "fonts" / "public-sans.woff2"
+_TYPEFACE: Final = SHIPPED / "static" / "fonts" / "public-sans.woff2"
 _TITLE_SIZES: Final = (52, 48, 44, 40)
 _ABOUT_SIZES: Final = (30, 27, 24, 21)
 _NORMAL: Final = 400

@@ -1,0 +1,7 @@
+"""`python -m tlsperf` is `tlsperf`."""
+
+from __future__ import annotations
+
+from tlsperf.cli import main
+
+main()
