@@ -180,7 +180,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Finds the checkout of the current folder, and changes to its top.
+/// Finds the project of the current folder, and changes to its top.
 fn project() -> Result<Project> {
     let project = Project::find(&std::env::current_dir()?)?;
     project.enter()?;
@@ -195,7 +195,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Build { suite, layouts } => {
             let (mut suite, places) = checked(&suite, Selection::default())?;
             suite.layouts = layouts.unwrap_or(suite.layouts);
-            link(&suite, &places)?;
+            implementations::build_programs(&suite, &places)?;
             let built = implementations::build_all(&suite, &places)?;
             let failed = built.iter().flatten().any(std::result::Result::is_err);
             return Ok(ExitCode::from(u8::from(failed)));
@@ -232,7 +232,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             println!("{}\n{}", archive.display(), checksum.display());
         }
         Command::Host(HostCommand::Show { toml, host }) => {
-            // Known hosts are those of the checkout, if there is one.
+            // Known hosts are those of the project, if there is one.
             if let Ok(project) = Project::find(&std::env::current_dir()?) {
                 project.enter()?;
             }
@@ -289,7 +289,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         if ordered.options.counter.is_none() {
             eprintln!("{}", listing::expectation(&suite));
         }
-        link(&suite, &ordered.places)?;
+        implementations::build_programs(&suite, &ordered.places)?;
     }
     let finished = run(&ordered, root)?;
     if !ordered.out.join("run.toml").exists() {
@@ -368,30 +368,22 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
 /// Prints the medians of a finished run, and its verdicts if the tools are installed.
 fn show(project: &Project, folder: &Path) -> Result<()> {
     print!("{}", medians::table(folder)?);
-    if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(folder)) {
-        // If the tools cannot show the run, the medians are already printed.
-        let mut show = std::process::Command::new(tlsperf);
+    if let Some(id) = project.run_id(folder) {
+        // Without the tools, the medians are already printed.
+        let mut show = std::process::Command::new(project.tlsperf());
         let _ = show.args(["show", id]).stderr(Stdio::null()).status();
     }
     println!("{}", folder.join("run.toml").display());
     Ok(())
 }
 
-/// A valid suite of the checkout, reduced to the selection, and where its programs are.
+/// A valid suite, reduced to the selection, and where its programs are.
 fn checked(suite: &Path, mut selection: Selection) -> Result<(Suite, Places)> {
     let project = project()?;
     let places = project.places()?;
     project.locate(&mut selection);
     let file = selected(&project.suite(suite)?, &selection, &places, cores())?;
     Ok((file.suite, places))
-}
-
-/// Links the programs of a suite in each layout.
-fn link(suite: &Suite, places: &Places) -> Result<()> {
-    match suite.layouts {
-        1 => Ok(()),
-        count => places.linked(count).link(suite, &places.bench),
-    }
 }
 
 /// Physical cores of this host, if known; the scenarios of a suite may depend on it.
