@@ -335,6 +335,16 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 pages: doctor-site zola built ## build the site for $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
 
+# The sources are those of HEAD. tools/build has what an earlier wheel was made of.
+.PHONY: release
+release: tlsbench $(VENV)/.tools ## make tlsperf's wheel, and the archive of tlsbench with its sources, in build/release
+	rm -rf build/release tools/build && mkdir -p build/release
+	$(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/release ./tools
+	name=tlsbench-$$($(RELEASE)/tlsbench --version | cut -d' ' -f2)-$$(uname -m)-linux; \
+	git archive --prefix=$$name/ --output=build/release/$$name.tar --add-file=$(RELEASE)/tlsbench HEAD \
+	  bench data/schema LICENSE LICENSE-APACHE LICENSE-ISC LICENSE-MIT; \
+	gzip build/release/$$name.tar
+
 .PHONY: draft
 draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=… SUITE=standard)
 	$(TLSPERF) draft $$ARCHIVE --suite "bench/suites/$$SUITE.toml"
