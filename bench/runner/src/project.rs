@@ -225,7 +225,7 @@ fn sources(root: &Path, own: &Path, compiled_in: &Path) -> Result<PathBuf> {
     let found = places.find(is_bench).ok_or_else(|| {
         anyhow!(
             "found no sources to measure with: no bench/libraries in {}, {} or above, or {}; \
-             install tlsbench from a checkout again: cargo install --path bench/runner",
+             install tlsbench from a checkout again: cargo install --locked --path bench/runner",
             root.display(),
             own.display(),
             compiled_in.display()
@@ -272,7 +272,7 @@ mod tests {
         (&["site", "archive", "checkout"], "site"),
         (&["archive", "checkout"], "archive"),
         (&["checkout"], "checkout"),
-        (&[], "cargo install --path bench/runner"),
+        (&[], "cargo install --locked --path bench/runner"),
     ];
 
     #[test]

@@ -59,6 +59,23 @@ def options(
 
 
 @app.command()
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder to make, or an empty one.")
+    ],
+    name: Annotated[str, typer.Option(metavar="TEXT", help="Name of the site.")],
+    base_url: Annotated[
+        str, typer.Option(metavar="URL", help="Address at which it will be published.")
+    ],
+) -> None:
+    """Makes a site of your own, without a report."""
+    from tlsperf.publish.start import start_site
+
+    start_site(folder, name, base_url)
+    print(f"wrote {folder}\nnext: cd {folder} && make report")
+
+
+@app.command()
 def new(
     run: Annotated[
         list[str],

@@ -9,3 +9,7 @@ from pathlib import Path
 from typing import Final
 
 SHIPPED: Final = Path(__file__).parents[1] / "shipped"
+SITE: Final = SHIPPED / "site"
+"""What `tlsperf init` writes."""
+THEME: Final = Path("themes", "tlsperf")
+"""The templates and style sheets, below the top of a site."""

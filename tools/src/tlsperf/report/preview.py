@@ -19,7 +19,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.questions import Scoreboard
 from tlsperf.contract.results import Bar, Headline, Results
-from tlsperf.contract.shipped import SHIPPED
+from tlsperf.contract.shipped import SITE, THEME
 from tlsperf.contract.text import host_label, listed
 from tlsperf.report.headlines import headline_of, shown_bars
 from tlsperf.report.prices import drawn_prices
@@ -47,7 +47,7 @@ _RULE: Final = "#dedcd4"
 _SHADES: Final = 16
 """Number of steps between the background and a text colour, for smooth edges."""
 
-_TYPEFACE: Final = SHIPPED / "static" / "fonts" / "public-sans.woff2"
+_TYPEFACE: Final = SITE / THEME / "static" / "fonts" / "public-sans.woff2"
 _TITLE_SIZES: Final = (52, 48, 44, 40)
 _ABOUT_SIZES: Final = (30, 27, 24, 21)
 _NORMAL: Final = 400
