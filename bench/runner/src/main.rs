@@ -339,6 +339,7 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     if arguments.record {
         implementations::record(&order.read(cores())?.suite, &order.places)?;
     }
+    implementations::build_programs(&order.read(cores())?.suite, &order.places)?;
     run(&order, root)?;
     let comparison = compare::compare(&order, arguments.bound, cores())?;
     print!("{}", comparison.to_text());
