@@ -19,10 +19,12 @@ import pytest
 from pages import zolas
 from pages.conftest import BASE_URL, Built
 from pages.test_html import links_of, resolve
-from project import ROOT
+from project import ROOT, SMALL, write_made
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.shipped import SITE
 from tlsperf.publish.build import build
+from tlsperf.publish.render import render_reports
+from tlsperf.publish.scaffold import new_report
 from tlsperf.publish.start import start_site
 from tlsperf.site import Zola, run
 
@@ -66,10 +68,9 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     assert broken_links(folder / "public") == []
     home = (folder / "public" / "index.html").read_text(encoding="utf-8")
     assert "<h1>ACME &quot;TLS&quot; &amp; Co</h1>" in home
-    colours = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))["extra"][
-        "colours"
-    ]
-    assert f":root{{--accent:{colours['light']['accent']};}}" in home
+    config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    assert (config["title"], config["base_url"]) == (NAME, BASE_URL)
+    assert f":root{{--accent:{config['extra']['colours']['light']['accent']};}}" in home
     [policy] = re.findall(r"style-src 'self' 'sha256-([^']+)'", links_of(home).policy)
     [style] = re.findall(r"<style>(.*?)</style>", home)
     assert b64decode(policy) == sha256(style.encode()).digest()
@@ -86,6 +87,15 @@ def test_a_file_of_the_site_replaces_one_of_its_theme(tmp_path: Path) -> None:
     run(zolas.current(), tmp_path, "build")
     assert (tmp_path / "public" / "404.html").read_text() == "gone"
     assert (tmp_path / "public" / "style.css").read_text() == "body { color: red }"
+
+
+def test_a_shortcode_that_its_theme_does_not_have_is_named(tmp_path: Path) -> None:
+    start_site(tmp_path, NAME, BASE_URL)
+    write_made(tmp_path / "data" / "runs", SMALL)
+    page = new_report(tmp_path, [SMALL.id])
+    page.write_text(page.read_text("utf-8").replace("{{ headline() }}", "{{ headlin() }}"))
+    with pytest.raises(UserError, match=r"headlin\(\).*expected headline"):
+        render_reports(tmp_path, check=False)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +186,8 @@ def follow(desk: Desk) -> None:
     [report] = (site / "content" / "perf").glob("*-small-*")
     assert broken_links(site / "public") == []
     page = (site / "public" / "perf" / report.name / "index.html").read_text(encoding="utf-8")
-    assert "tlsperf show again-1" in page
+    assert "<code>tlsbench run" in page
+    assert "make libraries" not in page
     home = (site / "public" / "index.html").read_text(encoding="utf-8")
     assert f"perf/{report.name}/" in home
     assert (site / "themes" / "tlsperf" / "static" / "style.css").is_file()
