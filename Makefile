@@ -230,7 +230,7 @@ MUTMUT := ../../$(VENV)/bin/mutmut
 .PHONY: mutants-tools
 mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a time: tests must notice 95%; takes hours (MUTANTS='tlsperf.analysis.ratios*')
 	rm -rf build/mutants && mkdir -p build/mutants
-	cp -r tools/src tools/tests tools/automation tools/benchmarks tools/pyproject.toml build/mutants
+	cp -rL tools/src tools/tests tools/automation tools/benchmarks tools/pyproject.toml build/mutants
 	cd build/mutants && ln -s $(addprefix ../../,bench config.toml content data docs static templates tools) .
 	cd build/mutants && $(MUTMUT) run $(MUTANTS)
 	cd build/mutants && { $(MUTMUT) results | grep -v ': not checked$$' || true; } && $(MUTMUT) export-cicd-stats
@@ -321,6 +321,16 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 .PHONY: pages
 pages: doctor-site $(ZOLA) built ## build the site for $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
+
+# The sources are those of HEAD. tools/build has what an earlier wheel was made of.
+.PHONY: release
+release: tlsbench $(VENV)/.tools ## make tlsperf's wheel, and the archive of tlsbench with its sources, in build/release
+	rm -rf build/release tools/build && mkdir -p build/release
+	$(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/release ./tools
+	name=tlsbench-$$($(RELEASE)/tlsbench --version | cut -d' ' -f2)-$$(uname -m)-linux; \
+	git archive --prefix=$$name/ --output=build/release/$$name.tar --add-file=$(RELEASE)/tlsbench HEAD \
+	  bench data/schema LICENSE LICENSE-APACHE LICENSE-ISC LICENSE-MIT; \
+	gzip build/release/$$name.tar
 
 .PHONY: draft
 draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=… SUITE=standard)

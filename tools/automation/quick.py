@@ -29,7 +29,8 @@ FOUND_BY_NAME: Final = ("src/tlsperf/load/formats/", "src/tlsperf/publish/exchan
 """Packages that import their modules by name, which an import graph does not show."""
 FOLDERS: Final = frozenset({"docs", "formats", "scripts", "suites", "workflows"})
 """Tests that name one of these folders read what is in it."""
-OF_PAGES: Final = ("templates/", "static/", "content/", "config.toml")
+STARTER: Final = "tools/src/tlsperf/shipped/"
+OF_PAGES: Final = ("templates/", "static/", "content/", "config.toml", STARTER)
 PAGES: Final = "tests/pages/"
 """Tests of pages take a minute or two: a module has them run only if it writes pages."""
 WRITES_PAGES: Final = ("src/tlsperf/publish/", "src/tlsperf/site.py", PAGES)
@@ -121,7 +122,7 @@ def affected_tests(
     others = {name for name in changed if not name.startswith(apart) and not name.endswith(".py")}
     tests |= naming(sorted(others), texts)
     if any(name.startswith(OF_PAGES) for name in changed):
-        tests |= {f"{PAGES}test_build.py", f"{PAGES}test_html.py"}
+        tests |= {f"{PAGES}test_{name}.py" for name in ("build", "html", "own_site")}
     if any(name.startswith(("templates/", "static/")) for name in changed):
         tests.add(f"{PAGES}test_browser.py")
     if any(name.startswith(f"tools/{PAGES}") and name.endswith(".mjs") for name in changed):

@@ -196,9 +196,9 @@ def write_state(state: Path) -> None:
     run([sys.executable, "-c", MADE_UP, str(state)], env=environment)
     listed = run(["git", "ls-files", "--cached", "--others", "--exclude-standard"]).splitlines()
     for name in ["data/libraries.toml", *(it for it in listed if not it.startswith(COMMITTED))]:
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (state / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, state / name)
+            shutil.copy2(ROOT / name, state / name, follow_symlinks=False)
 
 
 def play(stage: Stage, job: Job, name: str | None = None, busy_from: str | None = None) -> Path:

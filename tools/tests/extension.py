@@ -107,10 +107,10 @@ def copied(folder: Path) -> Checkout:
     ).stdout.splitlines()
     for name in listed:
         source = ROOT / name
-        if source.is_file() and not name.startswith(LEFT_OUT):
+        if (source.is_file() or source.is_symlink()) and not name.startswith(LEFT_OUT):
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+            shutil.copy2(source, target, follow_symlinks=False)
     checkout = Checkout(folder)
     checkout.git("init", "--quiet")
     checkout.git("add", "--all")

@@ -21,7 +21,8 @@ from reports import reports
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.metrics import METRICS
-from tlsperf.publish.datapackage import LICENCES, datapackage_json
+from tlsperf.load.config import read_site
+from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.exchange import FORMS, exported
 from tlsperf.publish.exchange.bmf import measure
 from tlsperf.publish.exchange.publication import Publication, read_publication
@@ -247,7 +248,7 @@ def test_the_data_package_describes_the_index_as_it_is(root: Path, tmp_path: Pat
 def test_the_data_package_finds_a_text_where_a_number_must_be(
     project: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "datapackage.json").write_text(datapackage_json("all", "All results"))
+    (tmp_path / "datapackage.json").write_text(datapackage_json("all", "All results", []))
     lines = (project / "data" / "index.csv").read_text().splitlines(keepends=True)[:3]
     header, fields = (next(csv.reader([line])) for line in lines[:2])
     fields[header.index("value")] = "fast"
@@ -258,7 +259,7 @@ def test_the_data_package_finds_a_text_where_a_number_must_be(
 
 
 def test_the_licenses_are_the_same_everywhere() -> None:
-    names = [name for name, _ in LICENCES]
+    names = [licence.name for licence in read_site(ROOT).licences]
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["license"] == names
     expression = " OR ".join(names)
     for file in ("LICENSE", "package.json", "tools/pyproject.toml", "bench/Cargo.toml"):

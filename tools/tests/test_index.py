@@ -15,6 +15,7 @@ from project import EXAMPLE, ROOT
 from synthetic import loaded_run
 from test_overviews import SCENARIO, report, shown_reports
 from tlsperf.contract.results import Results
+from tlsperf.load.config import Site
 from tlsperf.publish.index import index_files, reports_json
 
 
@@ -73,7 +74,7 @@ def test_an_invalid_value_states_the_reason() -> None:
     cells = [c for t in table["tables"] for r in t["rows"] for c in r["cells"]]
     reason = "a reason, with a comma"
     next(c for c in cells if "value" in c).update(valid=False, note=reason)
-    files = index_files([Results.model_validate(table)], [])
+    files = index_files([Results.model_validate(table)], [], Site("A site", "", []))
     assert [of["valid"] for of in indexed(files["index.json"]) if of.get("note") == reason] == [
         False
     ]

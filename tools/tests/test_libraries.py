@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from extension import examples
+from tlsperf.contract import libraries, shipped
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import COLOURS, LIBRARIES, NAMES, OTHER, Library, read_libraries
 from tlsperf.contract.text import colour_of
@@ -26,17 +27,20 @@ EXAMPLE = examples("add-a-library.md")["bench/libraries/newtls/library.toml"]
 # --- one more library: test_extension.py adds a whole one ---------------------------------------
 
 
-def test_a_folder_replaces_a_name_of_imported_data(tmp_path: Path) -> None:
-    module = Path("tools/src/tlsperf/contract/libraries.py")
-    for path in (ROOT / module, ROOT / "data/libraries.toml", *BENCH.glob("libraries/*/*.toml")):
-        copy = tmp_path / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
+def test_a_folder_replaces_a_name_of_imported_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ROOT / "data" / "libraries.toml", tmp_path)
+    for path in BENCH.glob("libraries/*/library.toml"):
+        copy = tmp_path / path.relative_to(BENCH)
+        copy.parent.mkdir(parents=True)
         shutil.copy(path, copy)
-    folder = tmp_path / "bench" / "libraries" / "mbedtls"
+    monkeypatch.setattr(shipped, "SHIPPED", tmp_path)
+    folder = tmp_path / "libraries" / "mbedtls"
     folder.mkdir()
     text = EXAMPLE.replace('"newtls"', '"mbedtls"').replace("NewTLS", "Mbed")
     (folder / "library.toml").write_text(text)
-    grown = runpy.run_path(str(tmp_path / module), run_name="grown")
+    grown = runpy.run_path(str(libraries.__file__), run_name="grown")
     assert NAMES["mbedtls"] != grown["NAMES"]["mbedtls"] == "Mbed"
     assert [*grown["COLOURS"]] == [*[*COLOURS][:-1], "mbedtls", OTHER]
 
@@ -53,8 +57,8 @@ def test_a_folder_replaces_a_name_of_imported_data(tmp_path: Path) -> None:
 def test_a_mistake_in_library_toml_is_named(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    folder = tmp_path / "bench" / "libraries" / "newtls"
-    folder.mkdir(parents=True)
+    folder = tmp_path / "newtls"
+    folder.mkdir()
     (folder / "library.toml").write_text(EXAMPLE.replace(old, new))
     with pytest.raises(UserError, match=re.escape(message)):
         read_libraries(tmp_path)

@@ -58,6 +58,7 @@ def prose(text: str) -> Callable[[str], str]:
 CHECK = "render --check"
 NEW = "--out data/runs/2026-01-02-a-run"
 _SLUG = "--slug: found {}, expected lower-case letters, digits, hyphens and dots"
+AT = "--base-url https://acme.example"
 MISTAKES = {
     "a run is misspelt in the front matter": Mistake(
         CHECK,
@@ -291,7 +292,7 @@ MISTAKES = {
         "import one --out 2031-01-01-x", "--out: found '2031-01-01', expected a date that is not in"
     ),
     "a report is exported into a file": use(
-        f"export csv {RUN} --out config.toml",
+        f"export {RUN} --format csv --out config.toml",
         "--out: found 'config.toml', expected a folder that can be written to",
     ),
     "a commit begins like an option": use(
@@ -317,6 +318,19 @@ MISTAKES = {
     "an address has no scheme": use(
         "site build --base-url example.org",
         "--base-url: found 'example.org', expected an address such as https://example.org/perf",
+    ),
+    "a site has no name": use(
+        f"init acme --name '' {AT}", "--name: found '', expected a line of text"
+    ),
+    "a name of a site has two lines": use(
+        f"init acme --name 'One\ntwo' {AT}", r"--name: found 'One\ntwo', expected a line of text"
+    ),
+    "an address of a new site is one of ftp": use(
+        "init acme --name ACME --base-url ftp://acme.example",
+        "--base-url: found 'ftp://acme.example', expected an address such as",
+    ),
+    "a new site is made where files are": Mistake(
+        f"init data --name ACME {AT}", "data: found files, expected a new or an empty folder"
     ),
     "an action is misspelt": use(
         "site bild", "action: invalid choice: 'bild' (choose from 'build'"

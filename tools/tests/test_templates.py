@@ -28,6 +28,7 @@ ESCAPED = (
 
 MADE = (
     r"(?:page|section)\.content",
+    r"config\.extra\.footer \| markdown\(inline=true\) \| replace\(from='href=\"/', to=here\)",
     r'content \| replace\(from=page\.permalink ~ "#", to="#"\)',
     r"drawing \| split\(pat='<g class=\"panels\">'\) \| last \| "
     r'replace\(from="</svg></g></svg>", to="</svg>"\) \| trim',

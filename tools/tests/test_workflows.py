@@ -24,6 +24,7 @@ RIGHTS = {
     ("counts", "store"): {"contents": "write"},
     ("pages", "build"): {**READS, "pages": "read"},
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
+    ("release", "publish"): {"contents": "write"},
     ("bench", "propose"): {"contents": "write", "pull-requests": "write", "actions": "write"},
 }
 """The permissions of every job that has others than READS: a new one must be added here too."""
@@ -34,6 +35,7 @@ PAGE = workflow_in(ROOT / "docs" / "pull-requests.md")
 
 PUSHING = {
     "scripts/open-pull-request",
+    "scripts/publish-release",
     "scripts/store-nights",
 }
 """Scripts of the jobs that can write, which run git and `gh` alone."""
@@ -75,6 +77,8 @@ def test_no_stranger_starts_a_job_on_our_machines_or_with_write_access(
     if workflow.path.stem == "pages":  # a maintainer merged what is on main
         assert workflow.events.keys() == {"push", *MAINTAINERS}
         assert workflow.events["push"] == {"branches": ["main"]}
+    elif workflow.path.stem == "release":  # a maintainer pushed the tag
+        assert workflow.events == {"push": {"tags": ["v*"]}}
     elif can_write or job.self_hosted:
         assert workflow.events.keys() <= MAINTAINERS
 

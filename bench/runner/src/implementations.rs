@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::commit::commit;
 use crate::id::{self, is_id};
 use crate::layouts::Layouts;
-use crate::libraries::{Libraries, Library};
+use crate::libraries::Libraries;
 use crate::lines::suggestion;
 use crate::listed::{Build, Listed};
 use crate::manifest::{LayoutKind, RunLayout, RunWarning};
@@ -28,7 +28,7 @@ const LONGEST_LABEL: usize = 80;
 
 /// Folders of programs and builds.
 pub struct Places {
-    /// Folder of existing programs.
+    /// The folder in which programs are looked for first: that of `tlsbench`.
     pub programs: PathBuf,
     /// The workspace of the harness, the source of all builds.
     pub bench: PathBuf,
@@ -39,6 +39,15 @@ pub struct Places {
 }
 
 impl Places {
+    /// The path of a program of the workspaces, whether it is there or not.
+    pub fn program(&self, name: &str) -> PathBuf {
+        let beside = self.programs.join(name);
+        match beside.exists() {
+            true => beside,
+            false => self.bench.join("target/release").join(name),
+        }
+    }
+
     /// The builds of suites, each linked in this number of layouts.
     fn matrix(&self, layouts: u32) -> Result<Matrix> {
         Matrix::new(&self.bench, &self.cache, layouts)
@@ -138,13 +147,16 @@ fn program_with_id_of<'a>(
 
 /// The description that a program gives of itself.
 pub fn described(name: &str, places: &Places, libraries: &Libraries) -> Result<Implementation> {
-    let program = Program::describe(&places.programs, name, libraries.of_program(name))?;
-    Ok(program.implementation)
+    ensure!(
+        libraries.of_program(name).is_none() || places.program(name).exists(),
+        "{name} is not built yet: `tlsbench build` builds the programs of a suite"
+    );
+    Ok(Program::describe(places.program(name), name, Vec::new())?.implementation)
 }
 
 /// Checks that a program exists, or could be built.
 fn is_known(name: &str, places: &Places, libraries: &Libraries) -> Result<()> {
-    if !places.programs.join(name).exists() && libraries.of_program(name).is_none() {
+    if !places.program(name).exists() && libraries.of_program(name).is_none() {
         let programs: Vec<_> = libraries.programs().collect();
         bail!(
             "found the program \"{name}\", expected one of {}{}",
@@ -160,17 +172,15 @@ fn is_known(name: &str, places: &Places, libraries: &Libraries) -> Result<()> {
 /// `repeat-2`, `repeat-3`, …
 pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     let several = (suite.layouts > 1).then(|| places.linked(suite.layouts));
-    let programs = match &several {
-        Some(layouts) => layouts.check(suite)?,
-        None => places.programs.clone(),
-    };
+    let linked = several.as_ref().map(|it| it.check(suite)).transpose()?;
     let mut ready = Ready::default();
-    let libraries = Libraries::read(&places.bench)?;
     let mut measured: Vec<Listed> = Vec::new();
     // A program that is missing is reported before anything is built.
     let described = suite.implementations.iter().map(|listed| match listed {
         Listed::Program(name) => {
-            Program::describe(&programs, name, libraries.of_program(name)).map(Some)
+            let path = linked.as_ref().map(|folder| folder.join(name));
+            let path = path.unwrap_or_else(|| places.program(name));
+            Program::describe(path, name, Vec::new()).map(Some)
         }
         Listed::Build(_) => Ok(None),
     });
@@ -186,7 +196,7 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
             }
             (Listed::Build(build), None, Some(Ok(built))) => {
                 let path = built.program.clone();
-                let program = Program::describe_at(path, &listed.to_string(), build.variables())?;
+                let program = Program::describe(path, &listed.to_string(), build.variables())?;
                 let found = &program.implementation;
                 let differences = differences(build, &built.compilers, found);
                 ensure!(
@@ -292,6 +302,20 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
         .collect()
 }
 
+/// Builds the programs of a suite that are not there: in each of its layouts, if it has several.
+pub fn build_programs(suite: &Suite, places: &Places) -> Result<()> {
+    if suite.layouts > 1 {
+        return places.linked(suite.layouts).link(suite, &places.bench);
+    }
+    let mut missing = suite.programs();
+    missing.retain(|name| !places.program(name).exists());
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let bench = places.bench.canonicalize()?;
+    Libraries::read(&bench)?.build(&bench, &missing, None)
+}
+
 /// Records the packages of a suite's builds in `bench/matrix.lock`.
 pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     let matrix = places.matrix(1)?;
@@ -306,23 +330,17 @@ pub fn record(suite: &Suite, places: &Places) -> Result<()> {
 /// Whether an implementation is built; a build, in each of `layouts` layouts.
 pub fn is_there(listed: &Listed, places: &Places, layouts: u32) -> Result<bool> {
     match listed {
-        Listed::Program(name) => Ok(places.programs.join(name).exists()),
+        Listed::Program(name) => Ok(places.program(name).exists()),
         Listed::Build(build) => places.matrix(layouts)?.is_built(build),
     }
 }
 
 /// The state of an implementation as text.
 pub fn state(listed: &Listed, places: &Places, layouts: u32) -> String {
-    let libraries = Libraries::read(&places.bench).ok();
-    match (is_there(listed, places, layouts), listed) {
-        (Ok(true), _) => "built".to_owned(),
-        (Ok(false), Listed::Build(_)) => "not built yet: run builds it".to_owned(),
-        (Ok(false), Listed::Program(name)) => {
-            let library = libraries.as_ref().and_then(|it| it.of_program(name));
-            let make = library.map_or("make libraries", Library::make);
-            format!("not built yet: {make}")
-        }
-        (Err(error), _) => format!("cannot be built: {error:#}"),
+    match is_there(listed, places, layouts) {
+        Ok(true) => "built".to_owned(),
+        Ok(false) => "not built yet: run builds it".to_owned(),
+        Err(error) => format!("cannot be built: {error:#}"),
     }
 }
 
@@ -365,9 +383,12 @@ fn without_places(reason: &str, places: &Places) -> String {
     let (reason, _) = reason.split_once("; log: ").unwrap_or((reason, ""));
     let here = std::env::current_dir().unwrap_or_default();
     let here = format!("{}/", here.display());
+    let bench = places.bench.canonicalize().unwrap_or_default();
+    let sources = format!("{}/", bench.parent().unwrap_or(&bench).display());
     let cache = places.cache.canonicalize().unwrap_or_default();
     let cache = format!("{}/", cache.display());
-    reason.replace(&cache, "").replace(&here, "")
+    let reason = reason.replace(&cache, "").replace(&here, "");
+    reason.replace(&sources, "")
 }
 
 /// Adds the label that distinguishes a build from others of its version.

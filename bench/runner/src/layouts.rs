@@ -2,20 +2,17 @@
 //! some per cent (`docs/bench-host.md`), so the sessions of a run may use several layouts: the
 //! linker's own order, and the same order behind padding.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::files::remove;
 use crate::libraries::Libraries;
-use crate::stop;
 use crate::suite::Suite;
 use crate::words::say;
 
@@ -121,38 +118,12 @@ impl Layouts {
         let bench = bench.canonicalize();
         let bench = bench.context("programs are linked in a checkout, at its top")?;
         let libraries = Libraries::read(&bench)?;
-        let mut workspaces: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
-        for name in &names {
-            let library = libraries.of_program(name);
-            let library = library.with_context(|| format!("no library has the program {name}"))?;
-            let manifest = library.workspace(&bench).join("Cargo.toml");
-            workspaces.entry(manifest).or_default().push(name);
-        }
         fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
         let own = Self::new(self.folder.canonicalize()?, self.count);
-        let target = bench.join("target");
-        let outputs = target.join("layouts").join(self.count.to_string());
-        let (variable, wrapper) = own.variable(&outputs, &names)?;
-        say(&format!(
-            "linking {} in {} layouts",
-            names.join(", "),
-            self.count
-        ));
-        for (manifest, names) in workspaces {
-            let mut command = Command::new("cargo");
-            command
-                .args(["build", "--quiet", "--release", "--locked", "--workspace"])
-                .arg("--manifest-path")
-                .arg(&manifest)
-                .arg("--target-dir")
-                .arg(&target)
-                .args(names.iter().flat_map(|name| ["--bin", name]))
-                .env(&variable, &wrapper);
-            // Cargo then reads `.cargo/config.toml` of bench/ for each workspace.
-            command.current_dir(&bench);
-            let status = stop::run(&mut command, drop)?;
-            ensure!(status.success(), "linking failed, see above");
-        }
+        let outputs = bench.join("target/layouts").join(self.count.to_string());
+        let wrapper = own.variable(&outputs, &names)?;
+        say(&format!("linking in {} layouts", self.count));
+        libraries.build(&bench, &names, Some(wrapper))?;
         match own.missing(&names) {
             Some(path) => bail!("{} was not linked", path.display()),
             None => Ok(()),

@@ -1,11 +1,16 @@
 //! The libraries for which the checkout has adapters: `bench/libraries/<id>/library.toml`.
 
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use crate::lines::Lines;
+use crate::stop;
+use crate::words::{is_quiet, say};
 
 /// The Cargo workspace that builds a library's programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -32,14 +37,6 @@ impl Library {
         match self.workspace {
             Workspace::Shared => bench.to_owned(),
             Workspace::Own => bench.join("libraries").join(&self.id),
-        }
-    }
-
-    /// The command that builds its programs.
-    pub fn make(&self) -> &'static str {
-        match self.workspace {
-            Workspace::Shared => "make libraries",
-            Workspace::Own => "make more-libraries",
         }
     }
 }
@@ -71,6 +68,44 @@ impl Libraries {
     pub fn of_program(&self, program: &str) -> Option<&Library> {
         let has = |library: &&Library| library.programs.iter().any(|it| it == program);
         self.0.iter().find(has)
+    }
+
+    /// Builds programs into `target/release` of the workspace `bench`, with a variable of Cargo's
+    /// environment.
+    pub fn build(
+        &self,
+        bench: &Path,
+        names: &[&str],
+        variable: Option<(String, String)>,
+    ) -> Result<()> {
+        let mut workspaces: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
+        for name in names {
+            let library = self.of_program(name);
+            let library = library.with_context(|| format!("no library has the program {name}"))?;
+            let manifest = library.workspace(bench).join("Cargo.toml");
+            workspaces.entry(manifest).or_default().push(name);
+        }
+        for (manifest, names) in workspaces {
+            say(&format!("building {}", names.join(", ")));
+            let mut command = Command::new("cargo");
+            // On a terminal, Cargo's own bar says how far it is.
+            if is_quiet() || !io::stderr().is_terminal() {
+                command.arg("--quiet");
+            }
+            command
+                .args(["build", "--release", "--locked", "--workspace"])
+                .arg("--manifest-path")
+                .arg(&manifest)
+                .arg("--target-dir")
+                .arg(bench.join("target"))
+                .args(names.iter().flat_map(|name| ["--bin", name]))
+                .envs(variable.clone());
+            // Cargo then reads `.cargo/config.toml` of bench/ for each workspace.
+            command.current_dir(bench);
+            let status = stop::run(&mut command, drop)?;
+            ensure!(status.success(), "cargo failed, see above");
+        }
+        Ok(())
     }
 
     pub fn programs(&self) -> impl Iterator<Item = &str> {

@@ -82,7 +82,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Finds the checkout of the current folder, and changes to its top.
+/// Finds the project of the current folder, and changes to its top.
 fn project() -> Result<Project> {
     let project = Project::find(&std::env::current_dir()?)?;
     project.enter()?;
@@ -107,7 +107,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             be_quiet(quiet);
             let (mut suite, places) = checked(&suite, Selection::default())?;
             suite.layouts = layouts.unwrap_or(suite.layouts);
-            link(&suite, &places)?;
+            implementations::build_programs(&suite, &places)?;
             let built = implementations::build_all(&suite, &places)?;
             let failed = built.iter().flatten().any(std::result::Result::is_err);
             return Ok(ExitCode::from(u8::from(failed)));
@@ -151,7 +151,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             println!("{}\n{}", archive.display(), checksum.display());
         }
         Command::Host(HostCommand::Show { format, host }) => {
-            // Known hosts are those of the checkout, if there is one.
+            // Known hosts are those of the project, if there is one.
             if let Ok(project) = Project::find(&std::env::current_dir()?) {
                 project.enter()?;
             }
@@ -217,7 +217,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
             if ordered.options.counter.is_none() {
                 say(&listing::expectation(&suite));
             }
-            link(&suite, &ordered.places)?;
+            implementations::build_programs(&suite, &ordered.places)?;
         }
         run(&ordered, root)
     };
@@ -272,6 +272,7 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     if arguments.record {
         implementations::record(&order.read(cores())?.suite, &order.places)?;
     }
+    implementations::build_programs(&order.read(cores())?.suite, &order.places)?;
     run(&order, root)?;
     let comparison = compare::compare(&order, arguments.bound, cores())?;
     match arguments.format {
@@ -307,9 +308,8 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
 /// Prints the figures of a finished run: by the tools, with verdicts; without them, or if they fail,
 /// its medians.
 fn show(project: &Project, folder: &Path) -> Result<()> {
-    let shown = project.tlsperf().zip(project.run_id(folder));
-    let shown = shown.is_some_and(|(tlsperf, id)| {
-        let mut show = std::process::Command::new(tlsperf);
+    let shown = project.run_id(folder).is_some_and(|id| {
+        let mut show = std::process::Command::new(project.tlsperf());
         let show = show.args(["show", id]).stderr(Stdio::null());
         show.status().is_ok_and(|it| it.success())
     });
@@ -320,7 +320,7 @@ fn show(project: &Project, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A valid suite of the checkout, reduced to the selection, and where its programs are.
+/// A valid suite, reduced to the selection, and where its programs are.
 fn checked(suite: &Path, mut selection: Selection) -> Result<(Suite, Places)> {
     let project = project()?;
     let places = project.places()?;
@@ -338,14 +338,6 @@ fn with_builds(given: &Path, selection: Selection) -> Result<(Suite, Places)> {
         given.display()
     );
     Ok((suite, places))
-}
-
-/// Links the programs of a suite in each layout.
-fn link(suite: &Suite, places: &Places) -> Result<()> {
-    match suite.layouts {
-        1 => Ok(()),
-        count => places.linked(count).link(suite, &places.bench),
-    }
 }
 
 /// Physical cores of this host, if known; the scenarios of a suite may depend on it.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tls_harness::counters;
@@ -18,7 +18,6 @@ use tls_harness::request::{Counter, Request};
 use tls_harness::scenario::{Operation, Scenario, Side};
 
 use crate::files::sha256;
-use crate::libraries::Library;
 use crate::stop::{self, Waited};
 
 /// `describe` only reads constants of the binary.
@@ -69,23 +68,8 @@ struct Ended {
 }
 
 impl Program {
-    /// Runs `describe` of the named program in `folder`.
-    pub fn describe(folder: &Path, name: &str, library: Option<&Library>) -> Result<Self> {
-        let path = folder.join(name);
-        ensure!(
-            path.exists(),
-            "no program {name} beside tlsbench; build it: {}",
-            library.map_or("make libraries", Library::make)
-        );
-        Self::describe_at(path, name, Vec::new())
-    }
-
     /// Runs `describe` of the program at `path`; errors contain `name`.
-    pub fn describe_at(
-        path: PathBuf,
-        name: &str,
-        environment: Vec<(String, String)>,
-    ) -> Result<Self> {
+    pub fn describe(path: PathBuf, name: &str, environment: Vec<(String, String)>) -> Result<Self> {
         let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let ended = run(&path, &environment, "describe", b"", DESCRIBE_TIMEOUT)
             .with_context(|| format!("{name} describe"))?;

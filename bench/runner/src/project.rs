@@ -1,8 +1,8 @@
-//! Finds the checkout of a command from any folder in it.
+//! Finds the project of a command from any folder in it, and the sources that measure.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use jiff::Timestamp;
 
 use crate::folder;
@@ -12,8 +12,11 @@ use crate::lines::suggestion;
 use crate::listed::{Build, Listed, slug};
 use crate::selection::Selection;
 
-/// A folder that every checkout has.
-const MARK: &str = "bench/libraries";
+/// The workspace of the sources that measure, in a project or a checkout.
+const BENCH: &str = "bench";
+
+/// The workspace of the checkout in which `tlsbench` was compiled.
+const COMPILED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 const SUITES: &str = "bench/suites";
 
@@ -23,38 +26,43 @@ pub const RUNS: &str = "data/runs";
 /// The folder of comparisons by instructions; reports do not use it.
 const COMPARISONS: &str = "build/compare";
 
-/// The top of a checkout, and the folder in which the user called the command.
+/// The top of a project, the folder in which the user called the command, and the workspace of the
+/// sources that measure.
 pub struct Project {
     root: PathBuf,
     here: PathBuf,
+    bench: PathBuf,
 }
 
 impl Project {
-    /// Finds the checkout that contains a folder.
+    /// Finds the project that contains a folder: as for `tlsperf`, a folder with config.toml and
+    /// data/.
     pub fn find(here: &Path) -> Result<Self> {
-        match here.ancestors().find(|it| it.join(MARK).is_dir()) {
-            Some(root) => Ok(Self {
-                root: root.to_owned(),
-                here: here.to_owned(),
-            }),
-            None => bail!(
-                "found no project: no {MARK} in {} or above; run this in a checkout, in any folder",
+        let is_project = |it: &&Path| it.join("config.toml").is_file() && it.join("data").is_dir();
+        let root = here.ancestors().find(is_project).with_context(|| {
+            format!(
+                "found no project: {} is in no folder with config.toml and data/; change to one, \
+                 or make one: tlsperf init",
                 here.display()
-            ),
-        }
+            )
+        })?;
+        Ok(Self {
+            root: root.to_owned(),
+            here: here.to_owned(),
+            bench: sources(root, &own_folder()?, Path::new(COMPILED_IN))?,
+        })
     }
 
-    /// Changes to the top of the checkout, so that relative paths refer to the project.
+    /// Changes to the top of the project, so that relative paths refer to it.
     pub fn enter(&self) -> Result<()> {
         std::env::set_current_dir(&self.root).with_context(|| self.root.display().to_string())
     }
 
     /// The folders of programs, which are beside `tlsbench`, and of builds.
     pub fn places(&self) -> Result<Places> {
-        let own = std::env::current_exe().context("the path of tlsbench is unknown")?;
         Ok(Places {
-            programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
-            bench: "bench".into(),
+            programs: own_folder()?,
+            bench: self.bench.clone(),
             cache: "build/matrix".into(),
             layouts: "build/layouts".into(),
         })
@@ -104,20 +112,24 @@ impl Project {
         }
     }
 
-    /// The file of a suite: given as a path, also relative to the top of the checkout, or as a name
-    /// in `bench/suites`.
+    /// The file of a suite: given as a path, also relative to the top of the project, or as a name
+    /// in `bench/suites` of the project or of the sources.
     pub fn suite(&self, given: &Path) -> Result<PathBuf> {
         let path = self.given(given);
         if self.here.join(given).is_file() {
             return Ok(path);
         }
         let named = Path::new(SUITES).join(given).with_extension("toml");
-        for path in [given.to_owned(), named] {
+        let of_sources = self.bench.join("suites").join(given).with_extension("toml");
+        for path in [given.to_owned(), named, of_sources] {
             if self.root.join(&path).is_file() {
                 return Ok(self.below(path));
             }
         }
-        let names = suites(&self.root.join(SUITES));
+        let mut names = suites(&self.root.join(SUITES));
+        names.extend(suites(&self.root.join(&self.bench).join("suites")));
+        names.sort();
+        names.dedup();
         bail!(
             "--suite {}: found no such file{}\nexpected a file, or one of {}",
             given.display(),
@@ -126,7 +138,7 @@ impl Project {
         );
     }
 
-    /// The folder of a run: given as a path, also relative to the top of the checkout, or as an id
+    /// The folder of a run: given as a path, also relative to the top of the project, or as an id
     /// in `data/runs`.
     pub fn run(&self, given: &Path) -> Result<PathBuf> {
         let folder = match given.ends_with("run.toml") {
@@ -187,10 +199,13 @@ impl Project {
         self.below(name(number).into())
     }
 
-    /// The program `tlsperf`, if it is installed.
-    pub fn tlsperf(&self) -> Option<PathBuf> {
+    /// The program `tlsperf`: that of the project, or else the installed one.
+    pub fn tlsperf(&self) -> PathBuf {
         let path = self.root.join(".venv/bin/tlsperf");
-        path.exists().then_some(path)
+        match path.exists() {
+            true => path,
+            false => "tlsperf".into(),
+        }
     }
 
     /// The id of a run, if its folder is in the project's folder of runs.
@@ -199,6 +214,33 @@ impl Project {
         let is_ours = whole.parent() == Some(&self.root.join(RUNS));
         folder.file_name()?.to_str().filter(|_| is_ours)
     }
+}
+
+/// The folder of this program.
+fn own_folder() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("the path of tlsbench is unknown")?;
+    Ok(own.parent().unwrap_or(Path::new("/")).to_owned())
+}
+
+/// The workspace of the sources that measure: the project's own, else that of the checkout or
+/// archive in which this program is, else that in which it was compiled.
+fn sources(root: &Path, own: &Path, compiled_in: &Path) -> Result<PathBuf> {
+    let is_bench = |it: &PathBuf| it.join("libraries").is_dir();
+    if is_bench(&root.join(BENCH)) {
+        return Ok(BENCH.into());
+    }
+    let around = own.ancestors().map(|it| it.join(BENCH));
+    let mut places = around.chain([compiled_in.to_owned()]);
+    let found = places.find(is_bench).ok_or_else(|| {
+        anyhow!(
+            "found no sources to measure with: no bench/libraries in {}, {} or above, or {}; \
+             install tlsbench from a checkout again: cargo install --locked --path bench/runner",
+            root.display(),
+            own.display(),
+            compiled_in.display()
+        )
+    })?;
+    Ok(found.canonicalize()?)
 }
 
 fn suites(folder: &Path) -> Vec<String> {
@@ -228,4 +270,37 @@ fn names(folder: &Path, name: impl Fn(&Path) -> Option<String>) -> Vec<String> {
 fn meant(given: &Path, names: &[String]) -> String {
     let name = given.file_stem().unwrap_or_default().to_string_lossy();
     suggestion(&name, names.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of three folders have sources, and whose are used.
+    const SOURCES: [(&[&str], &str); 4] = [
+        (&["site", "archive", "checkout"], "site"),
+        (&["archive", "checkout"], "archive"),
+        (&["checkout"], "checkout"),
+        (&[], "cargo install --locked --path bench/runner"),
+    ];
+
+    #[test]
+    fn sources_are_the_sites_own_else_those_that_tlsbench_came_from() {
+        for (with_sources, expected) in SOURCES {
+            let folder = tempfile::tempdir().unwrap();
+            let top = folder.path().canonicalize().unwrap();
+            for name in with_sources {
+                std::fs::create_dir_all(top.join(name).join("bench/libraries")).unwrap();
+            }
+            let [site, archive] = ["site", "archive/bin"].map(|it| top.join(it));
+            let found = sources(&site, &archive, &top.join("checkout/bench"));
+            let found = found.map(|it| site.join(it).display().to_string());
+            let said = found.unwrap_or_else(|error| error.to_string());
+            let expected = match with_sources {
+                [] => expected.to_owned(),
+                _ => top.join(expected).join("bench").display().to_string(),
+            };
+            assert!(said.ends_with(&expected), "{said}");
+        }
+    }
 }

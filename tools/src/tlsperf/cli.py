@@ -104,6 +104,40 @@ def tlsperf(
 
 @app.command(
     rich_help_panel=_MAKE,
+    epilog="Example: tlsperf init acme --name ACME --base-url https://acme.example",
+)
+def init(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            parser=_typed(options.folder),
+            help="Folder to make, or an empty one.",
+        ),
+    ],
+    name: Annotated[
+        str,
+        typer.Option(metavar="TEXT", parser=_typed(options.title), help="Name of the site."),
+    ],
+    base_url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            parser=_typed(options.address),
+            help="Address at which it will be published.",
+        ),
+    ],
+    quiet: Quiet = False,
+) -> None:
+    """Makes a site of your own, without a report."""
+    from tlsperf.publish.start import start_site
+
+    start_site(folder, name, base_url)
+    print(f"wrote {folder}\nnext: cd {folder} && make report")
+
+
+@app.command(
+    rich_help_panel=_MAKE,
     epilog="Example: tlsperf new 2026-11-26-quick --title 'Two libraries on Zen 4'",
 )
 def new(

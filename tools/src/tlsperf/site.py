@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
@@ -204,7 +203,7 @@ class _Parser(ArgumentParser):
         raise UsageError(message.removeprefix("argument "))
 
 
-def _ended(arguments: Sequence[str]) -> None:
+def _ended(arguments: Sequence[str] | None) -> None:
     parser = _Parser(prog="tlsperf.site", description="Build or serve the site.")
     parser.add_argument("action", choices=["build", "serve"])
     parser.add_argument(
@@ -226,9 +225,9 @@ def _ended(arguments: Sequence[str]) -> None:
 _LEFT: Final = "public/ may be incomplete; the same command builds it again"
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     return exit_code("tlsperf.site", lambda: _ended(arguments), left=_LEFT)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

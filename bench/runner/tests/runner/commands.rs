@@ -68,9 +68,19 @@ const LISTS: &str = "
     --suite bench/suites/memory.toml    | memory (family memory)                         | part
     --suite memory                      | memory (family memory)                         | part
     --suite ../bench/suites/memory.toml | memory (family memory)                         | part
-    --library gnutls                    | tls-gnutls: not built yet: make more-libraries | tls-openssl
+    --library gnutls                    | tls-gnutls: not built yet: run builds it      | tls-openssl
     --library tls-rustls-ring           | tls-rustls-ring:                               | tls-rustls-aws-lc-rs
 ";
+
+#[test]
+fn a_site_without_sources_has_the_suites_and_libraries_of_tlsbench() {
+    let bench = Bench::new();
+    fs::remove_dir_all(bench.path("bench")).unwrap();
+    let text = bench.tlsbench("data", "list --suite memory").printed;
+    expect(&text, &["memory (family memory)", "tls-openssl"]);
+    let message = refused(&bench, "", "list --suite memry");
+    expect(&message, &["did you mean `memory`?"]);
+}
 
 #[test]
 fn list_finds_suites_and_libraries_from_any_folder() {
@@ -121,7 +131,6 @@ const SOURCES: &str = "
 fn a_local_tree_is_measured_beside_each_build_of_its_library() {
     let bench = checkout();
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/schema");
-    fs::create_dir(bench.path("data")).unwrap();
     std::os::unix::fs::symlink(schema.canonicalize().unwrap(), bench.path("data/schema")).unwrap();
     let build = "{ library = \"rustls\", version = \"0.23.46\", provider = \"ring\" }";
     fs::write(bench.path("suite.toml"), suite_of(build)).unwrap();

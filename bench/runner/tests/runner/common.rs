@@ -61,8 +61,11 @@ impl Bench {
         place(&fake, "fake-a");
         place(&fake, "fake-b");
         place(tlsbench, "tlsbench");
-        // This folder makes it a checkout, without any library.
-        fs::create_dir_all(folder.path().join("bench/libraries")).unwrap();
+        // These make it a project, with sources of its own: without any library.
+        fs::write(folder.path().join("config.toml"), "").unwrap();
+        for name in ["data", "bench/libraries"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
         Self { folder }
     }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tlsbench::suite::SuiteFile;
 
-use crate::common::{Bench, scenario};
+use crate::common::{Bench, expect, scenario};
 
 const WORKSPACE: &str = r#"
 [workspace]
@@ -46,8 +46,8 @@ fn main() {
 const LIBRARY: &str =
     "id = \"tiny\"\norder = 1\nworkspace = \"shared\"\nprograms = [\"tls-tiny\"]\n";
 
-/// Links a program in three layouts, in a workspace with `more` in its profile.
-fn linking_again_gives_the_same_programs(more: &str) {
+/// A checkout with `more` in its profile, and a suite of the library that begins with `head`.
+fn tiny(more: &str, head: &str) -> Bench {
     let bench = Bench::new();
     for (path, text) in [
         ("Cargo.toml", &*format!("{WORKSPACE}{more}")),
@@ -69,9 +69,35 @@ fn linking_again_gives_the_same_programs(more: &str) {
     let suite = bench.suite(1, 0.001, &[]);
     let text = fs::read_to_string(&suite).unwrap();
     let text = text.replace("\"fake-a\", \"fake-b\"", "\"tls-tiny\"");
-    let text = format!("sessions = 3\nlayouts = 3\n{text}{}", scenario(1));
+    let text = format!("{head}{text}{}", scenario(1));
     fs::write(&suite, text).unwrap();
-    let suite = SuiteFile::read(&suite, None).unwrap().suite;
+    bench
+}
+
+#[test]
+fn a_program_is_built_if_it_is_neither_beside_tlsbench_nor_built() {
+    let bench = tiny("", "");
+    let (beside, target) = (bench.path("tls-tiny"), bench.path("bench/target"));
+    let built = target.join("release/tls-tiny");
+    let state = || bench.tlsbench("", "list --suite suite.toml").printed;
+    expect(&state(), &["tls-tiny: not built yet: run builds it"]);
+    let build = || bench.tlsbench("", "build --suite suite.toml").done();
+    build();
+    assert!(built.exists());
+    expect(&state(), &["tls-tiny: built"]);
+    fs::rename(&built, &beside).unwrap();
+    fs::remove_dir_all(&target).unwrap();
+    expect(&state(), &["tls-tiny: built"]);
+    build();
+    assert!(!target.exists());
+}
+
+/// Links a program in three layouts, in a workspace with `more` in its profile.
+fn linking_again_gives_the_same_programs(more: &str) {
+    let bench = tiny(more, "sessions = 3\nlayouts = 3\n");
+    let suite = SuiteFile::read(&bench.path("suite.toml"), None)
+        .unwrap()
+        .suite;
     let mut places = bench.order().places;
     places.bench = bench.path("bench");
 

@@ -56,6 +56,7 @@ impl Checkout {
             ("harness/interposer/lib.rs", ""),
             ("harness/src/lib.rs", ""),
             ("harness/certificates/root.pem", ""),
+            ("../config.toml", ""),
             ("../data/schema/record.schema.json", "{}"),
             ("libraries/shared/build.rs", ""),
             ("libraries/toy/Cargo.toml", ADAPTER),

@@ -65,7 +65,7 @@ fn rejected(bench: &Bench, suite: &str, line: &str, expected: &str) {
         let message = refused(bench, "", &format!("{command} --suite suite.toml"));
         expect(&message, &[&format!("suite.toml:{line}: "), expected]);
     }
-    assert!(!bench.path("data").exists(), "the run must not start");
+    assert!(!bench.path("data/runs").exists(), "the run must not start");
 }
 
 /// What replaces which part of a suite; the line that the message names, and a part of the message.
@@ -274,11 +274,11 @@ fn the_error_for_a_wrong_argument_states_the_expected_value() {
         expect(&message, &[expected]);
         assert_eq!(found.to_string(), code, "{arguments}");
     }
-    assert!(!bench.path("data").exists() && !bench.path("Data").exists());
-    fs::remove_file(bench.path("bench/libraries")).unwrap();
+    assert!(!bench.path("data/runs").exists() && !bench.path("Data").exists());
+    fs::remove_file(bench.path("config.toml")).unwrap();
     for command in ["list", "run"] {
         let message = refused(&bench, "", command);
-        expect(&message, &["found no project", "run this in a checkout"]);
+        expect(&message, &["found no project", "tlsperf init"]);
     }
 }
 

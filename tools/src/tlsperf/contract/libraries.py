@@ -15,8 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from tlsperf.contract.errors import TomlError, UserError, mismatch
 from tlsperf.contract.record import Identifier, Model, Url
-
-ROOT: Final = Path(__file__).parents[4]
+from tlsperf.contract.shipped import SHIPPED
 
 OTHER: Final = "other"
 """The colour class of every library without an adapter."""
@@ -104,13 +103,13 @@ def _read(path: Path, model: type[_M]) -> _M:
         raise mismatch(error, str(path), model=model) from None
 
 
-def read_libraries(root: Path) -> list[Library]:
-    """The libraries with an adapter, in the order in which pages show them.
+def read_libraries(folder: Path) -> list[Library]:
+    """The libraries with an adapter in `folder`, in the order in which pages show them.
 
     Raises UserError, also if the id in a file is not the name of its folder.
     """
     found = []
-    for path in (root / "bench" / "libraries").glob("*/library.toml"):
+    for path in folder.glob("*/library.toml"):
         library = _read(path, Library)
         if library.id != path.parent.name:
             raise UserError(f"{path}: found id {library.id!r}, expected {path.parent.name!r}")
@@ -118,8 +117,8 @@ def read_libraries(root: Path) -> list[Library]:
     return sorted(found, key=lambda library: (library.order, library.id))
 
 
-LIBRARIES: Final = read_libraries(ROOT)
-_UNMEASURED: Final = _read(ROOT / "data" / "libraries.toml", Unmeasured)
+LIBRARIES: Final = read_libraries(SHIPPED / "libraries")
+_UNMEASURED: Final = _read(SHIPPED / "libraries.toml", Unmeasured)
 
 NAMES: Final[Mapping[str, str]] = {library.id: library.name for library in LIBRARIES} | {
     id: name

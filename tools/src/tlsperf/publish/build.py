@@ -196,13 +196,14 @@ def _overviews(
     for page, _ in by_night:
         texts |= nightly_files(page)
     files = {f"content/{name}": text for name, text in texts.items()}
-    files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
+    site = read_site(root)
+    files |= {f"data/{name}": text for name, text in index_files(shown, overviews, site).items()}
     files |= question_files(shown, _comparisons(root), overviews)
     for folder, drawings in drawn:
         files |= {f"content/{folder}/{it.chart.file}": _drawn(it) for it in drawings}
     made = {root / name: text.encode() for name, text in files.items()}
     if board := scoreboard(newest_first(shown)):
-        made[root / SCOREBOARD] = scoreboard_preview(board, read_site(root).title)
+        made[root / SCOREBOARD] = scoreboard_preview(board, site.title)
     return made
 
 

@@ -16,10 +16,12 @@ from typing import Any, Final, Literal
 from tlsperf.analysis.changes import predecessor
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Run
+from tlsperf.contract.shipped import SHIPPED
 from tlsperf.load.page import Page
 from tlsperf.publish.files import put_file
 
 FILE: Final = Path("data", "checked.json")
+PACKAGE: Final = SHIPPED.parent
 SHORT: Final = 16
 """Hexadecimal digits of a digest."""
 Kind = Literal["reports", "runs", "downloads"]
@@ -67,26 +69,27 @@ def _read(path: Path) -> dict[str, Any]:
 def digest(root: Path, paths: Iterable[Path], *texts: str) -> str:
     """A digest of files, with their paths below `root` or below the package, and of texts."""
     found = hashlib.sha256("\0".join(texts).encode())
-    package, root = Path(__file__).resolve().parents[1], root.resolve()
-    named = {_name(path.resolve(), root, package): path for path in paths}
+    root = root.resolve()
+    named = {_name(path, root): path for path in paths}
     for name, path in sorted(named.items()):
         if path.is_file():
             found.update(f"\0{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:SHORT]
 
 
-def _name(path: Path, root: Path, package: Path) -> str:
+def _name(path: Path, root: Path) -> str:
     """The name of a file, which is the same from every folder and for every installation."""
-    above = package if path.is_relative_to(package) else root
-    return path.relative_to(above).as_posix()
+    if path.is_relative_to(PACKAGE):
+        return path.relative_to(PACKAGE).as_posix()
+    return path.resolve().relative_to(root).as_posix()
 
 
 def _code(root: Path) -> list[Path]:
     """What decides how data are read and shown, besides the data."""
-    package = Path(__file__).resolve().parents[1]
-    libraries = root.glob("bench/libraries/*/library.toml")
-    others = ("config.toml", "data/libraries.toml", "tools/requirements.txt")
-    return [*package.rglob("*.py"), *libraries, *(root / name for name in others)]
+    libraries = (SHIPPED / "libraries").glob("*/library.toml")
+    others = ("config.toml", "tools/requirements.txt")
+    of_root = (root / name for name in others)
+    return [*PACKAGE.rglob("*.py"), *libraries, SHIPPED / "libraries.toml", *of_root]
 
 
 def run_digest(root: Path, folder: Path) -> str:

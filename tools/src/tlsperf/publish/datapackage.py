@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import json
 import types
+from collections.abc import Sequence
 from datetime import date
 from typing import Final, Literal, Union, get_args, get_origin
 
 from tlsperf.contract.index import IndexedResult
+from tlsperf.load.config import Licence
 
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number", date: "date"}
 
-LICENCES: Final = (
-    ("Apache-2.0", "https://www.apache.org/licenses/LICENSE-2.0"),
-    ("ISC", "https://www.isc.org/licenses/"),
-    ("MIT", "https://opensource.org/license/mit"),
-)
-"""Name and address of each licence; a reader may choose any."""
 
-
-def datapackage_json(name: str, title: str) -> str:
+def datapackage_json(name: str, title: str, licences: Sequence[Licence]) -> str:
     """The text of the package; its columns are the same for every set of results."""
+    any_of = " Licensed under any of the licences." if licences else ""
     package = {
         "name": name,
         "title": title,
-        "description": "One line is one value of one report. Licensed under any of the three.",
-        "licenses": [{"name": name, "path": path} for name, path in LICENCES],
+        "description": f"One line is one value of one report.{any_of}",
+        **({"licenses": [licence._asdict() for licence in licences]} if licences else {}),
         "resources": [
             {
                 "name": "index",

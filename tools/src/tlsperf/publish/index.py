@@ -23,13 +23,14 @@ from tlsperf.contract.index import (
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report, Run
+from tlsperf.load.config import Site
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import by_time, featured
 from tlsperf.publish.scenarios import scenario_list
 
 
 def index_files(
-    reports: Sequence[Results], scenarios: Sequence[ScenarioOverview]
+    reports: Sequence[Results], scenarios: Sequence[ScenarioOverview], site: Site
 ) -> dict[str, str]:
     """The text of each file below data/, by its name; the newest report is first."""
     ordered = by_time(reports)
@@ -38,7 +39,7 @@ def index_files(
         "index.json": _index_json(results),
         "index.csv": index_csv(results),
         "datapackage.json": datapackage_json(
-            "tls-performance-reports", "Results of all TLS performance reports"
+            "tls-performance-reports", f"{site.title}: all results", site.licences
         ),
         "downloads.json": _downloads_json(ordered),
         "scenarios.json": scenario_list(scenarios).model_dump_json(indent=1) + "\n",

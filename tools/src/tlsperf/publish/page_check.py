@@ -12,13 +12,14 @@ from typing import Final
 from tlsperf.contract.errors import FormatError, UserError, alternatives
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
+from tlsperf.contract.shipped import THEME
 from tlsperf.load.page import Page
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.prose import NUMBER
 from tlsperf.publish.reports import same_time
 
-SHORTCODES: Final = Path("templates", "shortcodes")
-DIAGRAMS: Final = Path("static", "diagrams")
+SHORTCODES: Final = "templates/shortcodes/*.*"
+DIAGRAMS: Final = "static/diagrams/*.svg"
 
 
 def refuse(problems: Sequence[FormatError | str]) -> None:
@@ -33,7 +34,7 @@ def refuse(problems: Sequence[FormatError | str]) -> None:
 def page_problems(pages: Sequence[Page], every: Sequence[Page], root: Path) -> list[FormatError]:
     """The problems in `pages` that can be found without their figures; `every` has all pages."""
     runs = [path.parent.name for path in sorted((root / "data" / "runs").glob("*/run.toml"))]
-    shortcodes = sorted(path.stem for path in (root / SHORTCODES).glob("*.*"))
+    shortcodes = _names(root, SHORTCODES)
     reports = [page.report.id for page in every]
     doubled = same_time(page.report for page in every)
     found: list[FormatError] = []
@@ -129,7 +130,12 @@ def _known_names(shortcode: str, results: Results, root: Path) -> Mapping[str, S
         case "chart":
             return {"id": [chart.anchor for chart in results.charts]}
         case "diagram":
-            folder = root / DIAGRAMS
-            drawn = sorted(path.stem for path in folder.glob("*.svg"))
+            drawn = _names(root, DIAGRAMS)
             return {"name": drawn} if drawn else {}
     return {}
+
+
+def _names(root: Path, pattern: str) -> list[str]:
+    """The names of the files that match, in the site and in its theme."""
+    folders = (root, root / THEME)
+    return sorted({path.stem for folder in folders for path in folder.glob(pattern)})

@@ -39,7 +39,7 @@ from tlsperf.report.claims import Figures, figures_of
 from tlsperf.report.preview import FILE as PREVIEW
 from tlsperf.report.preview import report_preview, site_preview
 
-_SITE_PREVIEW: Final = Path("static", "preview.png")
+SITE_PREVIEW: Final = Path("static", "preview.png")
 REPORTS: Final = Path("data", "reports.json")
 
 Outputs = dict[Path, bytes | None]
@@ -199,9 +199,10 @@ def _generated(assembled: Assembled) -> dict[str, Any]:
 
 def _of_site(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) -> Outputs:
     """The list of reports, and the picture of links to the home page."""
+    site = read_site(root)
     return {
         root / REPORTS: reports_json([page.report for page in pages], runs).encode(),
-        root / _SITE_PREVIEW: site_preview(*read_site(root)),
+        root / SITE_PREVIEW: site_preview(site.title, site.description),
     }
 
 

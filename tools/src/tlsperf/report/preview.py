@@ -21,6 +21,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.questions import Scoreboard
 from tlsperf.contract.results import Bar, Headline, Results
+from tlsperf.contract.shipped import SITE, THEME
 from tlsperf.contract.text import host_label, listed
 from tlsperf.report.headlines import headline_of, shown_bars
 from tlsperf.report.prices import drawn_prices
@@ -48,7 +49,7 @@ _RULE: Final = "#dedcd4"
 _SHADES: Final = 16
 """Number of steps between the background and a text colour, for smooth edges."""
 
-_TYPEFACE: Final = Path(__file__).parents[4] / "static" / "fonts" / "public-sans.woff2"
+_TYPEFACE: Final = SITE / THEME / "static" / "fonts" / "public-sans.woff2"
 _OTHER_LETTERS: Final = Path(__file__).with_name("typefaces")
 _TITLE_SIZES: Final = (52, 48, 44, 40)
 _ABOUT_SIZES: Final = (30, 27, 24, 21)

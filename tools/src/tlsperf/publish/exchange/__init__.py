@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tlsperf.contract.errors import UserError, alternatives
+from tlsperf.load.config import read_site
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.exchange.benchfmt import benchfmt
 from tlsperf.publish.exchange.bmf import bmf
@@ -39,7 +40,9 @@ def _csv(publication: Publication) -> dict[str, str]:
 def _datapackage(publication: Publication) -> dict[str, str]:
     results = publication.results
     return {
-        "datapackage.json": datapackage_json(results.id, results.title),
+        "datapackage.json": datapackage_json(
+            results.id, results.title, read_site(publication.root).licences
+        ),
         "index.csv": index_csv(indexed(results, phases=True)),
     }
 

