@@ -153,7 +153,7 @@ class Damage(NamedTuple):
 
 
 DESCRIBED = f"data/runs/{RUN}/run.toml"
-OF_REPORT = [f"show content/perf/{RUN}", f"export csv {RUN}", f"render {RUN}", "render", "build"]
+OF_REPORT = [f"show content/perf/{RUN}", f"export {RUN} --format csv", f"render {RUN}", "render", "build"]
 OF_RUN = [
     *(f"show data/runs/{RUN}", f"noise {RUN}", f"new {RUN} --slug b"),
     f"compare {RUN}/{OPENSSL} {RUN}/{RUSTLS}",
@@ -193,7 +193,7 @@ ON_OTHERS = {
     f"noise {OTHER}": "runs",
     f"compare {OTHER}/{OPENSSL} {OTHER}/{RUSTLS}": "runs",
     f"compare {OPENSSL} {RUSTLS}": "runs raw",
-    f"export csv {OTHER}": "runs pages tables",
+    f"export {OTHER} --format csv": "runs pages tables",
     f"render {OTHER[:10]}-a": "runs pages tables texts",
     f"remove {OTHER[:10]}-a": "runs pages",
     "summary HEAD": "changes",
