@@ -324,7 +324,7 @@ pages: doctor-site $(ZOLA) built ## build the site for $BASE_URL
 
 # The sources are those of HEAD. tools/build has what an earlier wheel was made of.
 .PHONY: release
-release: tlsbench $(VENV)/.tools ## make tlsperf's wheel, and the archive of tlsbench with its sources, in build/release
+release: tlsbench $(VENV)/.tools ## make the wheel and the archive of a release, in build/release
 	rm -rf build/release tools/build && mkdir -p build/release
 	$(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/release ./tools
 	name=tlsbench-$$($(RELEASE)/tlsbench --version | cut -d' ' -f2)-$$(uname -m)-linux; \

@@ -259,6 +259,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copy.parent.mkdir(parents=True)
         shutil.copy(path, copy)
     shutil.copy(ROOT / "bench" / "matrix.lock", root / "bench")
+    shutil.copy(ROOT / "config.toml", root)
     write_made(root / "data" / "runs", SMALL)
     text = (root / "bench" / "suites" / "quick.toml").read_text(encoding="utf-8")
     (root / "mine.toml").write_text(text.replace("_main", "bench/suites/_main"), encoding="utf-8")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import tlsperf
 from pages import zolas
 from pages.conftest import BASE_URL, Built
 from pages.test_html import links_of, resolve
@@ -96,6 +97,25 @@ def test_a_shortcode_that_its_theme_does_not_have_is_named(tmp_path: Path) -> No
     page.write_text(page.read_text("utf-8").replace("{{ headline() }}", "{{ headlin() }}"))
     with pytest.raises(UserError, match=r"headlin\(\).*expected headline"):
         render_reports(tmp_path, check=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url", "said"),
+    [
+        ("", BASE_URL, "--name: found '', expected a line of text"),
+        ("two\nlines", BASE_URL, "expected a line of text"),
+        (NAME, "acme.example", "--base-url: found 'acme.example', expected an address"),
+        (NAME, 'https://acme.example/"', "expected an address"),
+        (NAME, "ftp://acme.example", "expected an address"),
+    ],
+)
+def test_a_site_needs_a_name_and_an_address(
+    tmp_path: Path, name: str, base_url: str, said: str
+) -> None:
+    done = tlsperf(tmp_path, "init", "acme", "--name", name, "--base-url", base_url)
+    assert done.code == 2
+    assert said in done.errors
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("taken", ["acme/kept", "acme"])
