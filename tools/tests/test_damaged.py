@@ -173,7 +173,7 @@ DAMAGES = {
     ),
     "a page that cannot be opened": Damage(PAGE, None, "pages", "Is a directory", OF_REPORT),
     "what render made in another format": Damage(
-        f"content/perf/{RUN}/page.json", b"{}", "changes", "found no tables", []
+        f"content/perf/{RUN}/page.json", b"{}", "changes", "found other content", []
     ),
     "a post without front matter": Damage(
         "content/blog.md", b"text", "texts", "found no front matter", ["render"]
