@@ -268,7 +268,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def tlsbench(root: Path, *arguments: str) -> tuple[int, str]:
     """The exit code of tlsbench and what it prints, where it finds no Cargo and no git."""
-    program = next(path for path in TLSBENCH if path.exists())
+    program = next((path for path in TLSBENCH if path.exists()), None)
+    assert program, "found no tlsbench in bench/target: run `make tlsbench`"
     done = subprocess.run(
         [program, *arguments], cwd=root, env={"PATH": ""}, capture_output=True, timeout=60
     )
