@@ -51,6 +51,7 @@ bench/suites/$(SUITE).toml:
 
 .PHONY: serve
 serve: doctor-site $(ZOLA) $(VENV)/.tools ## show the site at http://127.0.0.1:1111 (PORT=1111), anew when a file changes
+	@$(SITE) serve --port $(PORT) --help >/dev/null # a wrong port is told before pages are built
 	-@$(TLSPERF) build
 	@$(SITE) serve --port $(PORT)
 
