@@ -47,7 +47,9 @@ report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA
 suite: bench/suites/$(SUITE).toml tlsbench
 	@$(RELEASE)/tlsbench list --suite $(SUITE) >/dev/null
 bench/suites/$(SUITE).toml:
-	@[ -f $@ ] || { echo "SUITE=$(SUITE): found no $@, expected one of" $(SUITES) >&2; exit 1; }
+	@[ -f $@ ] || { echo "SUITE=$(SUITE): found no $@; near: $$(python3 -c \
+	  'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1], sys.argv[2:]) or ["none"], sep=", ")' \
+	  "$(SUITE)" $(SUITES)); expected one of" $(SUITES) >&2; exit 1; }
 
 .PHONY: serve
 serve: doctor-site $(ZOLA) $(VENV)/.tools ## show the site at http://127.0.0.1:1111 (PORT=1111), anew when a file changes

@@ -270,17 +270,13 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def program() -> Path:
     """A copy of tlsbench, beside which there is no program that could measure."""
-    built = next(path for path in TLSBENCH if path.exists())
+    built = next((path for path in TLSBENCH if path.exists()), None)
+    assert built, "found no tlsbench in bench/target: run `make tlsbench`"
     return Path(shutil.copy2(built, tempfile.mkdtemp(prefix="tlsbench-")))
 
 
 def tlsbench(root: Path, *arguments: str) -> tuple[int, str]:
     """The exit code of tlsbench and what it prints, where it finds no Cargo and no git."""
-<<<<<<< HEAD
-    program = next((path for path in TLSBENCH if path.exists()), None)
-    assert program, "found no tlsbench in bench/target: run `make tlsbench`"
-=======
->>>>>>> 94c3bd0fc924bfe613e34845a1bf7fe97334e30c
     done = subprocess.run(
         [program(), *arguments], cwd=root, env={"PATH": ""}, capture_output=True, timeout=60
     )

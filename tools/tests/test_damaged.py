@@ -153,7 +153,13 @@ class Damage(NamedTuple):
 
 
 DESCRIBED = f"data/runs/{RUN}/run.toml"
-OF_REPORT = [f"show content/perf/{RUN}", f"export {RUN} --format csv", f"render {RUN}", "render", "build"]
+OF_REPORT = [
+    f"show content/perf/{RUN}",
+    f"export {RUN} --format csv",
+    f"render {RUN}",
+    "render",
+    "build",
+]
 OF_RUN = [
     *(f"show data/runs/{RUN}", f"noise {RUN}", f"new {RUN} --slug b"),
     f"compare {RUN}/{OPENSSL} {RUN}/{RUSTLS}",

@@ -175,7 +175,10 @@ def test_a_report_of_a_suite_that_does_not_exist_is_refused_before_anything_is_b
     desk.program("cargo")
     done = desk.run(Path("make"), "-C", str(ROOT), "report", "SUITE=standrd")
     assert done.returncode == 2
-    assert "SUITE=standrd: found no bench/suites/standrd.toml; near: standard; expected one of " in done.stderr
+    assert (
+        "SUITE=standrd: found no bench/suites/standrd.toml; near: standard; expected one of "
+        in done.stderr
+    )
     assert {"quick", "standard"} <= set(done.stderr.split())
     assert desk.calls == []
 
