@@ -37,10 +37,11 @@ help:
 .PHONY: report
 report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA) ## measure this host, make a page of it in public/ (SUITE=standard to publish)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
-	$(TLSPERF) new $(RUN)
+	$(TLSPERF) new --quiet $(RUN)
 	$(TLSPERF) render --quiet $(RUN)
 	$(SITE) build
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it, with its downloads)"
+	@echo "next: write its prose in content/perf/$(RUN)/index.md"
 
 # A mistake in its name or its text is told before libraries are built for minutes.
 .PHONY: suite
