@@ -4,8 +4,8 @@
 const LONGEST: usize = 200;
 
 /// What a message expects.
-pub const EXPECTED: &str =
-    "expected at most 200 lower-case letters (a to z), digits, '.', '_' and '-'";
+pub const EXPECTED: &str = "expected at most 200 lower-case letters (a to z), digits, '.', '_' and '-', with a letter or \
+     digit first";
 
 pub fn is_id(text: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();

@@ -175,7 +175,7 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     let linked = several.as_ref().map(|it| it.check(suite)).transpose()?;
     let mut ready = Ready::default();
     let mut measured: Vec<Listed> = Vec::new();
-    // A program that is missing is reported before anything is built.
+    // A program that does not run is reported before a version is built.
     let described = suite.implementations.iter().map(|listed| match listed {
         Listed::Program(name) => {
             let path = linked.as_ref().map(|folder| folder.join(name));
@@ -322,7 +322,12 @@ pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     for build in suite.builds() {
         let name = build.name();
         let new = matrix.record(build).with_context(|| name.clone())?;
-        eprintln!("{name}: {} recorded", counted(new, "package"));
+        let lock = places.bench.join("matrix.lock");
+        say(&format!(
+            "{name}: {} recorded in {}",
+            counted(new, "package"),
+            lock.display()
+        ));
     }
     Ok(())
 }

@@ -1,16 +1,16 @@
 //! The libraries for which the checkout has adapters: `bench/libraries/<id>/library.toml`.
 
-use std::collections::BTreeMap;
-use std::io::{self, IsTerminal as _};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use crate::lines::Lines;
 use crate::stop;
-use crate::words::{is_quiet, say};
+use crate::words::say;
 
 /// The Cargo workspace that builds a library's programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -88,12 +88,8 @@ impl Libraries {
         for (manifest, names) in workspaces {
             say(&format!("building {}", names.join(", ")));
             let mut command = Command::new("cargo");
-            // On a terminal, Cargo's own bar says how far it is.
-            if is_quiet() || !io::stderr().is_terminal() {
-                command.arg("--quiet");
-            }
             command
-                .args(["build", "--release", "--locked", "--workspace"])
+                .args(["build", "--quiet", "--release", "--locked", "--workspace"])
                 .arg("--manifest-path")
                 .arg(&manifest)
                 .arg("--target-dir")
@@ -102,7 +98,14 @@ impl Libraries {
                 .envs(variable.clone());
             // Cargo then reads `.cargo/config.toml` of bench/ for each workspace.
             command.current_dir(bench);
-            let status = stop::run(&mut command, drop)?;
+            command.arg("--message-format=json-render-diagnostics");
+            command.stdout(Stdio::piped());
+            let mut compiled = Compiled::new(None);
+            let status = stop::run(&mut command, |line| {
+                if let Ok(message) = serde_json::from_str(&line) {
+                    compiled.add(&message);
+                }
+            })?;
             ensure!(status.success(), "cargo failed, see above");
         }
         Ok(())
@@ -112,5 +115,45 @@ impl Libraries {
         self.0
             .iter()
             .flat_map(|it| it.programs.iter().map(String::as_str))
+    }
+}
+
+/// The part of Cargo's JSON messages that is used here.
+#[derive(Deserialize)]
+pub struct Message {
+    pub executable: Option<PathBuf>,
+    package_id: Option<String>,
+}
+
+/// Time between two lines about a build.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// How far a build is, by Cargo's messages.
+pub struct Compiled {
+    all: Option<usize>,
+    done: BTreeSet<String>,
+    said: Instant,
+}
+
+impl Compiled {
+    /// Of `all` packages, if their number is known.
+    pub fn new(all: Option<usize>) -> Self {
+        Self {
+            all,
+            done: BTreeSet::new(),
+            said: Instant::now(),
+        }
+    }
+
+    pub fn add(&mut self, message: &Message) {
+        let id = message.package_id.clone();
+        let is_new = id.is_some_and(|it| self.done.insert(it));
+        if is_new && self.said.elapsed() >= PAUSE {
+            let of = self
+                .all
+                .map_or_else(String::new, |all| format!(" of {all}"));
+            say(&format!("{}{of} packages compiled", self.done.len()));
+            self.said = Instant::now();
+        }
     }
 }

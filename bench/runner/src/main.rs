@@ -26,7 +26,7 @@ use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
 use tlsbench::resume::kept;
-use tlsbench::run::run;
+use tlsbench::run::{check_order, run};
 use tlsbench::selection::Selection;
 use tlsbench::sides;
 use tlsbench::stop;
@@ -40,20 +40,23 @@ use crate::arguments::{
 fn main() -> ExitCode {
     let command = arguments::parsed();
     stop::end_with_reader();
-    let (failure, is_run) = match command {
-        Command::Compare(_) => (ExitCode::from(2), false),
-        Command::Run(_) => (ExitCode::FAILURE, true),
-        _ => (ExitCode::FAILURE, false),
+    let (failure, kept) = match command {
+        Command::Compare(_) => (
+            ExitCode::from(2),
+            Some("finished builds are kept; the same command counts and measures anew"),
+        ),
+        Command::Run(_) => (ExitCode::FAILURE, None),
+        _ => (
+            ExitCode::FAILURE,
+            Some("finished builds are kept; the same command goes on"),
+        ),
     };
     let (what, text, code) = match (execute(command), stop::signal()) {
         (Ok(code), _) => return code,
         (Err(error), None) => ("error", format!("{error:#}"), failure),
         // As a shell reports a program that a signal ended.
         (Err(error), Some(signal)) => {
-            let kept = match is_run {
-                true => error.to_string(),
-                false => "finished builds are kept; the same command goes on".to_owned(),
-            };
+            let kept = kept.map_or_else(|| error.to_string(), str::to_owned);
             ("stopped", kept, ExitCode::from(128 + signal))
         }
     };
@@ -209,8 +212,10 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         out,
         options: arguments.options,
     };
-    let suite = ordered.read(cores())?.suite;
+    let file = ordered.read(cores())?;
     project.check_out(&ordered.out)?;
+    check_order(&ordered, &file)?;
+    let suite = file.suite;
     let is_complete = || ordered.out.join("run.toml").exists();
     let measured = || {
         if !is_complete() {
@@ -296,7 +301,10 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
             },
             ..order
         };
-        run(&order, root)?;
+        run(&order, root).inspect_err(|_| {
+            // The next comparison is another run, since trees may have changed.
+            let _ = std::fs::remove_dir_all(&order.out);
+        })?;
         match arguments.format {
             Format::Text => show(&project, &order.out)?,
             _ => eprintln!("times: {}", order.out.join("run.toml").display()),

@@ -13,6 +13,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tls_harness::counters;
 use tls_harness::implementation::{Implementation, MASK_VARIABLE};
+use tls_harness::process::end_with_this_thread;
 use tls_harness::record::{Record, Status};
 use tls_harness::request::{Counter, Request};
 use tls_harness::scenario::{Operation, Scenario, Side};
@@ -175,15 +176,8 @@ fn run(
         .stdout(Stdio::from(stdout.try_clone()?))
         .stderr(Stdio::from(stderr.try_clone()?))
         .process_group(0);
-    // SAFETY: between fork and exec this makes only one system call, prctl(2), which is
-    // async-signal-safe. It ends the program with the runner, so that no leftover program disturbs
-    // a resumed run.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            Ok(())
-        });
-    }
+    // No leftover program disturbs a resumed run.
+    end_with_this_thread(&mut command);
     let start = Instant::now();
     let mut child = command
         .spawn()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::words::{is_quiet, say};
+use crate::words::{is_quiet, say, warn};
 
 /// A progress bar on a terminal; otherwise one line per round. It is drawn only between blocks, so
 /// that nothing runs beside a measurement.
@@ -47,6 +47,11 @@ impl Progress {
         } else {
             self.bar.println(text);
         }
+    }
+
+    /// A line that is printed with `--quiet` too.
+    pub fn warn(&self, text: &str) {
+        self.bar.suspend(|| warn(text));
     }
 
     pub fn finish(&self) {

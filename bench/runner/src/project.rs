@@ -26,12 +26,10 @@ pub const RUNS: &str = "data/runs";
 /// The folder of comparisons by instructions; reports do not use it.
 const COMPARISONS: &str = "build/compare";
 
-/// The top of a project, the folder in which the user called the command, and the workspace of the
-/// sources that measure.
+/// The top of a project, and the folder in which the user called the command.
 pub struct Project {
     root: PathBuf,
     here: PathBuf,
-    bench: PathBuf,
 }
 
 impl Project {
@@ -49,7 +47,6 @@ impl Project {
         Ok(Self {
             root: root.to_owned(),
             here: here.to_owned(),
-            bench: sources(root, &own_folder()?, Path::new(COMPILED_IN))?,
         })
     }
 
@@ -58,11 +55,16 @@ impl Project {
         std::env::set_current_dir(&self.root).with_context(|| self.root.display().to_string())
     }
 
+    /// The workspace of the sources that measure.
+    fn sources(&self) -> Result<PathBuf> {
+        sources(&self.root, &own_folder()?, Path::new(COMPILED_IN))
+    }
+
     /// The folders of programs, which are beside `tlsbench`, and of builds.
     pub fn places(&self) -> Result<Places> {
         Ok(Places {
             programs: own_folder()?,
-            bench: self.bench.clone(),
+            bench: self.sources()?,
             cache: "build/matrix".into(),
             layouts: "build/layouts".into(),
         })
@@ -120,14 +122,15 @@ impl Project {
             return Ok(path);
         }
         let named = Path::new(SUITES).join(given).with_extension("toml");
-        let of_sources = self.bench.join("suites").join(given).with_extension("toml");
+        let suites_of_sources = self.sources()?.join("suites");
+        let of_sources = suites_of_sources.join(given).with_extension("toml");
         for path in [given.to_owned(), named, of_sources] {
             if self.root.join(&path).is_file() {
                 return Ok(self.below(path));
             }
         }
         let mut names = suites(&self.root.join(SUITES));
-        names.extend(suites(&self.root.join(&self.bench).join("suites")));
+        names.extend(suites(&self.root.join(suites_of_sources)));
         names.sort();
         names.dedup();
         bail!(

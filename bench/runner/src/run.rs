@@ -13,13 +13,14 @@ use crate::host::root::Root;
 use crate::host::{facts, identity};
 use crate::implementations::{Lock, is_there, prepare};
 use crate::journal::Journal;
-use crate::manifest::{RawFile, SuiteReference};
+use crate::manifest::{RawFile, RunCounter, SuiteReference};
 use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
 use crate::resume::{same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
+use crate::suite::SuiteFile;
 use crate::warnings;
 use crate::words::{say, warn};
 
@@ -29,6 +30,25 @@ const CARGO_LOCK: &str = "cargo-lock";
 /// The journal in the folder of a run.
 pub const RECORDS: &str = "raw/records.jsonl";
 
+/// Checks, before anything is built, that what the folder of a run holds was begun by this order.
+/// Returns how the run refers to the suite, and its counter.
+pub fn check_order(
+    order: &Order,
+    file: &SuiteFile,
+) -> Result<(SuiteReference, Option<RunCounter>)> {
+    let reference = SuiteReference {
+        name: file.suite.name.clone(),
+        family: file.suite.family.clone(),
+        sha256: Some(file.sha256.clone()),
+    };
+    let counter = order.options.counter.map(versioned).transpose()?;
+    let begun = ["run.toml", "run.partial.toml"].map(|it| order.out.join(it));
+    for begun in begun.iter().filter(|it| it.exists()) {
+        same_order(begun, &order.command, counter.as_ref(), &reference)?;
+    }
+    Ok((reference, counter))
+}
+
 /// Starts or resumes a run. Returns the path of run.toml, or of run.partial.toml if there are
 /// sessions left.
 pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
@@ -36,16 +56,8 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let partial = order.out.join("run.partial.toml");
     let facts = facts::capture(root);
     let file = order.read(facts.cores)?;
-    let reference = SuiteReference {
-        name: file.suite.name.clone(),
-        family: file.suite.family.clone(),
-        sha256: Some(file.sha256),
-    };
+    let (reference, counter) = check_order(order, &file)?;
     let mut suite = file.suite;
-    let counter = order.options.counter.map(versioned).transpose()?;
-    for begun in [&finished, &partial].into_iter().filter(|it| it.exists()) {
-        same_order(begun, &order.command, counter.as_ref(), &reference)?;
-    }
     let is_finished = finished.exists();
     if is_finished {
         // A complete run makes no builds: a new program would not be the measured one.

@@ -277,7 +277,7 @@ impl Session<'_> {
         let (progress, was_full) = (&self.progress, &mut self.disk_was_full);
         self.journal.append(lines, |text| {
             *was_full = true;
-            progress.say(text);
+            progress.warn(text);
         })?;
         for record in records {
             self.history.add(record);

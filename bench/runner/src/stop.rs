@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::process::{Pid, PidfdFlags, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
 use tls_harness::process::end_with_this_thread;
 
 /// The signal that arrived, or 0.
@@ -114,13 +116,24 @@ fn waited(process: Option<&OwnedFd>, most: Option<Duration>) -> Result<Waited> {
 pub fn run(command: &mut Command, mut line: impl FnMut(String)) -> Result<ExitStatus> {
     let name = command.get_program().display().to_string();
     end_with_this_thread(command.stdin(Stdio::null()).process_group(0));
-    let mut child = command.spawn().context(name)?;
+    let mut child = command.spawn().with_context(|| match name.as_str() {
+        "cargo" => {
+            "cargo does not start; Rust builds the libraries' programs: rustup.rs".to_owned()
+        }
+        _ => name,
+    })?;
     let group = Pid::from_child(&child);
     let process = pidfd_open(group, PidfdFlags::empty())?;
     let read = std::thread::scope(|scope| -> io::Result<()> {
         scope.spawn(|| {
             if let Ok(Waited::Stopped) = wait(&process, None) {
                 let _ = kill_process_group(group, rustix::process::Signal::TERM);
+                // A stopped process receives the signal only when it goes on.
+                let _ = kill_process_group(group, rustix::process::Signal::CONT);
+                // While its first process is not collected, no other group has its number.
+                let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                let _ = waitid(WaitId::Pid(group), ended);
+                let _ = kill_process_group(group, rustix::process::Signal::KILL);
             }
         });
         let output = child.stdout.take().map(BufReader::new);

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Error, Result, anyhow};
-use serde::Deserialize;
 
+use crate::libraries::{Compiled, Message};
 use crate::matrix::compilers::Variable;
 use crate::matrix::lock::{LOCK, Lock};
 use crate::matrix::recorded::Recorded;
@@ -55,16 +55,6 @@ pub struct Job<'a> {
 
 /// Writes the package into an empty folder.
 type Write<'a> = Box<dyn Fn(&Path) -> Result<()> + 'a>;
-
-/// The part of Cargo's JSON messages that is used here.
-#[derive(Deserialize)]
-struct Message {
-    executable: Option<PathBuf>,
-    package_id: Option<String>,
-}
-
-/// Time between two lines about a build.
-const PAUSE: Duration = Duration::from_secs(10);
 
 /// The name of a folder until it is finished.
 pub fn unfinished(place: &Path) -> PathBuf {
@@ -208,16 +198,12 @@ impl Job<'_> {
             .envs(variables)
             .stdout(Stdio::piped());
         let all = self.packages(subcommand, folder)?;
-        let (mut built, mut done, mut said) = (None, BTreeSet::new(), Instant::now());
+        let (mut built, mut compiled) = (None, Compiled::new(Some(all)));
         let status = stop::run(&mut command, |line| {
             match serde_json::from_str::<Message>(&line) {
                 Ok(message) => {
+                    compiled.add(&message);
                     built = message.executable.or(built.take());
-                    let is_new = message.package_id.is_some_and(|it| done.insert(it));
-                    if is_new && said.elapsed() >= PAUSE {
-                        say(&format!("{} of {all} packages compiled", done.len()));
-                        said = Instant::now();
-                    }
                 }
                 // A line that is not a message of Cargo is output of a test.
                 Err(_) if line.starts_with("test ") => say(&line),
