@@ -319,6 +319,17 @@ fn a_complete_run_is_rejected_for_another_command() {
     assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
 }
 
+#[test]
+fn a_run_of_another_order_is_refused_before_programs_are_built() {
+    let bench = checkout();
+    fs::create_dir(bench.path("run")).unwrap();
+    let begun = include_str!("../../../../data/schema/run.example.toml");
+    fs::write(bench.path("run/run.partial.toml"), begun).unwrap();
+    let message = refused(&bench, "", "run --suite quick --out run");
+    expect(&message, &["run.partial.toml", "it was begun by"]);
+    assert!(!message.contains("building"), "{message}");
+}
+
 /// Values that any field of a suite may have by mistake.
 const VALUES: [&str; 16] = [
     "\"\"",
