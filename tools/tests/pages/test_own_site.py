@@ -70,7 +70,6 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     home = (folder / "public" / "index.html").read_text(encoding="utf-8")
     assert "<h1>ACME &quot;TLS&quot; &amp; Co</h1>" in home
     config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
-    assert (config["title"], config["base_url"]) == (NAME, BASE_URL)
     assert f":root{{--accent:{config['extra']['colours']['light']['accent']};}}" in home
     [policy] = re.findall(r"style-src 'self' 'sha256-([^']+)'", links_of(home).policy)
     [style] = re.findall(r"<style>(.*?)</style>", home)
@@ -115,6 +114,33 @@ def test_a_site_needs_a_name_and_an_address(
     done = tlsperf(tmp_path, "init", "acme", "--name", name, "--base-url", base_url)
     assert done.code == 2
     assert said in done.errors
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url"), [(NAME, f"{BASE_URL}/"), ("BASE_URL # NAME", r"https://acme.example/a\b")]
+)
+def test_its_name_and_address_are_those_that_were_given(
+    tmp_path: Path, name: str, base_url: str
+) -> None:
+    (tmp_path / ".git").mkdir()  # an empty clone
+    start_site(tmp_path, name, base_url)
+    config = tomllib.loads((tmp_path / "config.toml").read_text(encoding="utf-8"))
+    assert (config["title"], config["base_url"]) == (name, base_url.rstrip("/"))
+    assert (tmp_path / "README.md").read_text(encoding="utf-8").startswith(f"# {name}\n")
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made - {path.name for path in SITE.iterdir()} == {".git", ".gitignore", "static"}
+
+
+def test_nothing_is_left_of_a_site_that_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> bytes:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space"):
+        patched.setattr("tlsperf.publish.start.site_preview", full)
+        start_site(tmp_path, NAME, BASE_URL)
     assert not list(tmp_path.iterdir())
 
 
