@@ -139,8 +139,8 @@ def test_nothing_is_left_of_a_site_that_could_not_be_written(
     def full(*_: object) -> bytes:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space"):
-        patched.setattr("tlsperf.publish.start.site_preview", full)
+    monkeypatch.setattr("tlsperf.publish.start.site_preview", full)
+    with pytest.raises(OSError, match="No space"):
         start_site(tmp_path, NAME, BASE_URL)
     assert not list(tmp_path.iterdir())
 
