@@ -77,6 +77,12 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     assert b64decode(policy) == sha256(style.encode()).digest()
     for ours in ("TLS performance reports", "rustls", "Apache-2.0"):
         assert ours not in home
+    for page in ("about", "methodology", "data"):
+        text = (folder / "public" / page / "index.html").read_text(encoding="utf-8")
+        assert (
+            re.findall(r"docs/\w|\bmain report\b|\b[Ww]e \w+|\b[Oo]ur \w+|the person who", text)
+            == []
+        )
     assert list((folder / "content" / "perf").iterdir()) == [folder / "content/perf/_index.md"]
 
 
@@ -217,7 +223,8 @@ def follow(desk: Desk) -> None:
     assert broken_links(site / "public") == []
     page = (site / "public" / "perf" / report.name / "index.html").read_text(encoding="utf-8")
     assert "<code>tlsbench run" in page
-    assert "make libraries" not in page
+    for ours in ("make libraries", "publish-a-report", "docs/"):
+        assert ours not in page
     home = (site / "public" / "index.html").read_text(encoding="utf-8")
     assert f"perf/{report.name}/" in home
     assert (site / "themes" / "tlsperf" / "static" / "style.css").is_file()
