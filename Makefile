@@ -22,6 +22,7 @@ SUITES := $(sort $(patsubst bench/suites/%.toml,%,$(wildcard bench/suites/[a-z]*
 PORT ?= 1111
 MUTANTS ?=
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
+ADDRESS :=
 
 .PHONY: help help-all
 help-all: ALL := yes
@@ -58,10 +59,11 @@ serve: doctor-site $(ZOLA) $(VENV)/.tools ## show the site at http://127.0.0.1:1
 	-@$(TLSPERF) build
 	@$(SITE) serve --port $(PORT)
 
+# What is wrong with some reports does not keep the others from being built; make ends with an error then.
 .PHONY: site
 site: doctor-site $(ZOLA) $(VENV)/.tools ## build public/, with downloads and the pages over all reports
 	@built=0; $(TLSPERF) build || { built=$$?; ((built == 1)) || exit $$built; }; \
-	$(SITE) build && exit $$built
+	$(SITE) build $(ADDRESS) && exit $$built
 
 .PHONY: built
 built: $(VENV)/.tools # downloads and pages over all reports, beside what git holds
@@ -323,8 +325,8 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 	@$(TLSPERF) summary "$$SINCE"
 
 .PHONY: pages
-pages: doctor-site $(ZOLA) built ## build the site for $BASE_URL
-	$(SITE) build --base-url "$$BASE_URL"
+pages: ADDRESS = --base-url "$$BASE_URL"
+pages: site ## build the site for $BASE_URL
 
 # The sources are those of HEAD. tools/build has what an earlier wheel was made of.
 .PHONY: release

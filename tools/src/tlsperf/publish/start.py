@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from tlsperf.contract.errors import UserError
@@ -15,23 +17,38 @@ from tlsperf.publish.index import reports_json
 from tlsperf.publish.render import REPORTS, SITE_PREVIEW
 from tlsperf.report.preview import site_preview
 
-_NAMED: Final = ("config.toml", "README.md", "content/_index.md")
+_NAMED: Final = ("config.toml", "README.md")
 """The files that have the site's name or address."""
 
 
 def start_site(folder: Path, name: str, base_url: str) -> None:
-    """Writes a site into a new or an empty folder. Raises UserError, with nothing written."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    """Writes a site into a new folder, or one without files, such as an empty clone.
+
+    It is written beside its place first. Raises UserError, with nothing written.
+    """
+    if folder.exists() and (not folder.is_dir() or {it.name for it in folder.iterdir()} - {".git"}):
         raise UserError(f"{folder}: found files, expected a new or an empty folder")
-    picture = site_preview(name, read_site(SITE).description)
-    shutil.copytree(SITE, folder, dirs_exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".site-", dir=folder) as beside:
+        site = Path(beside, "site")
+        _write(site, name, base_url)
+        for path in site.iterdir():
+            path.rename(folder / path.name)
+
+
+def _write(site: Path, name: str, base_url: str) -> None:
+    shutil.copytree(SITE, site)
+    texts = {
+        '"NAME"': json.dumps(name, ensure_ascii=False),
+        '"BASE_URL"': json.dumps(base_url.rstrip("/"), ensure_ascii=False),
+        "# NAME": f"# {name}",
+    }
     for file in _NAMED:
-        text = (folder / file).read_text(encoding="utf-8")
-        text = text.replace('"NAME"', json.dumps(name, ensure_ascii=False))
-        text = text.replace("# NAME", f"# {name}").replace("BASE_URL", base_url.rstrip("/"))
-        (folder / file).write_text(text, encoding="utf-8")
+        text = (site / file).read_text(encoding="utf-8")
+        text = re.sub("|".join(texts), lambda found: texts[found[0]], text)
+        (site / file).write_text(text, encoding="utf-8")
     # A package keeps neither a hidden list of ignored files nor a link.
-    (folder / "gitignore").rename(folder / ".gitignore")
-    replace_file(folder / SITE_PREVIEW, picture)
-    (folder / "static" / "data").symlink_to("../data")
-    replace_file(folder / REPORTS, reports_json([], {}).encode())
+    (site / "gitignore").rename(site / ".gitignore")
+    replace_file(site / SITE_PREVIEW, site_preview(name, read_site(site).description))
+    (site / "static" / "data").symlink_to("../data")
+    replace_file(site / REPORTS, reports_json([], {}).encode())
