@@ -249,6 +249,7 @@ def test_a_command_on_other_things_does_its_work_and_warns_once(
             assert line.startswith(f"warning: {damage.file}:")
             assert damage.said in line
             assert line.endswith("; left out")
+    assert RUN in (damaged / "data" / "reports.json").read_text("utf-8")
     monkeypatch.chdir(damaged)
     assert f"{OTHER}/{OPENSSL}" in implementations(OTHER), "as a shell completes it"
 
@@ -279,7 +280,33 @@ def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
     assert done.code == 1
     [warned, refused] = done.errors.splitlines()
     assert warned == warning
-    assert "found changes(), expected nothing: it needs a `previous` report" in refused
+    assert f"found changes(), expected a predecessor that can be read: {raw}: " in refused
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (f"data/runs/{OTHER}/run.toml", "found id nothing"),
+        (f"data/runs/{OTHER}/raw/records.jsonl", "found 0 bytes"),
+        (f"content/perf/{OTHER}/index.md", "found no front matter"),
+    ],
+)
+def test_changes_since_a_report_that_is_damaged_are_refused_with_its_file(
+    two_reports: Path, tmp_path: Path, file: str, said: str
+) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    before = files(site)
+    (site / file).write_bytes(b"")
+    for command in (f"render {RUN}", "render"):
+        done = tlsperf(site, *command.split())
+        assert done.code == 1
+        [refused] = [line for line in done.errors.splitlines() if PAGE in line]
+        assert "found changes(), expected a predecessor that can be read: " in refused
+        assert f"{file}:" in refused
+        assert said in refused
+    changed = {name for name, data in files(site).items() if data != before[name]}
+    assert changed == {file}
+    assert "data/reports.json" not in tlsperf(site, "render", "--check").errors
 
 
 def test_what_is_damaged_keeps_no_other_report_from_being_rendered_and_built(

@@ -132,7 +132,7 @@ MISTAKES = {
         CHECK, "found '1.7x', expected a claim that covers it", prose("It is 1.7x.")
     ),
     "a report is misspelt": Mistake(
-        f"render {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"render {RUN[:-1]}", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a run to show is misspelt": Mistake(
         f"show {TYPO}", f"no run or report '{TYPO}': expected {RUN}"
@@ -197,10 +197,10 @@ MISTAKES = {
         "export --format bmf", "export: expected REPORT and --format FORMAT"
     ),
     "a report to export is misspelt": Mistake(
-        f"export {RUN[:-1]} --format bmf", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"export {RUN[:-1]} --format bmf", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a report to remove is misspelt": Mistake(
-        f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a run to show the noise of is misspelt": Mistake(
         f"noise {TYPO}", f"no run '{TYPO}': expected {RUN}"
