@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from commands import commit, tlsperf
-from project import HOST, NOTE, OPENSSL, RUSTLS, SMALL, files, write_small
+from project import HOST, NOTE, OPENSSL, ROOT, RUSTLS, SMALL, files, write_small
 from records import BULK
 from test_compare import DEFINITION as PUBLISHED
 from tlsperf.contract.errors import UserError
@@ -25,6 +25,7 @@ COMPARED = "data/comparisons/theirs.toml"
 NOTES = NOTE.format(run="2026-01-01-x")
 BETWEEN = {"run": RUN, "layout": "factor", "left": OPENSSL, "right": RUSTLS}
 DEFINITION = PUBLISHED.format(**BETWEEN, errata="", scenarios='["bulk_*"]')
+CONFIG = "title = 'x'\ndescription = 'y'\n{}\n"
 HEAD = f'+++\ntitle = "x"\ndate = {RUN[:10]}\n'
 DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 
@@ -36,6 +37,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "data" / "notes.toml").write_text(NOTES, encoding="utf-8")
     (root / COMPARED).parent.mkdir()
     (root / COMPARED).write_text(DEFINITION, encoding="utf-8")
+    (root / "static").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "static" / "style.css", root / "static")
     render_reports(root, check=False)
     return root
 
@@ -92,7 +95,40 @@ def test_a_file_with_other_content_is_reported(rendered: Path, file: str, conten
         ("data/notes.toml", f"{NOTES}scenarios = 'x'\n", "note 'n': scenarios, expected"),
         ("data/notes.toml", f"{NOTES}\n{NOTES}", "notes.toml: found note 'n' twice, expected"),
         ("config.toml", "title = 1\ndescription = ''\n", "config.toml: found title 1, expected"),
-        ("config.toml", "title = 'x'\n", "config.toml: found no description, expected"),
+        ("config.toml", "title = 'x'\n", "config.toml: found description nothing, expected"),
+        ("config.toml", CONFIG.format("extra = 3"), "config.toml: found extra 3, expected"),
+        ("config.toml", CONFIG.format("extra.menu = 3"), "config.toml: found extra.menu 3, expect"),
+        (
+            "config.toml",
+            CONFIG.format("extra.licences = ['MIT']"),
+            "found extra.licences.0 'MIT', ",
+        ),
+        ("config.toml", CONFIG.format("extra.footer = 3"), "found extra.footer 3, expected"),
+        (
+            "config.toml",
+            CONFIG.format("extra.repository = 'javascript:a'"),
+            "found extra.repository",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.menu = [{name = 'x', path = 'javascript:a'}]"),
+            "found extra.menu.0.path 'javascript:a', expected a page of the site, such as perf, or",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.colours = 'red'"),
+            "config.toml: found extra.colours 'red', expected",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.colours = {light = {accent = 'red;}'}, dark = {}}"),
+            "found extra.colours.light.accent 'red;}', expected a colour such as #7a2e1d",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.colours = {light = {acent = 'red'}, dark = {}}"),
+            "config.toml: found the colour 'acent', expected accent (",
+        ),
         (PAGE, f"{HEAD}extra = 1\n+++\n", "index.md: found no [extra.report]"),
         (PAGE, f"{HEAD}[extra]\nreport = 1\n+++\n", "index.md: found no [extra.report]"),
         (
