@@ -249,7 +249,9 @@ MISTAKES = {
         "summary origin/mian", "summary origin/mian: found no such commit, expected one that HEAD"
     ),
     "the folder is in no project": Mistake(
-        "validate", "is in no folder with config.toml and data/; change to a checkout", folder=".."
+        "validate",
+        "is in no folder with config.toml and data/; change to a checkout or a site",
+        folder="..",
     ),
     "a name of a report has a space": use(f"new {RUN} --slug 'a b'", _SLUG.format("'a b'")),
     "a name of a report has a capital": use(f"new {RUN} --slug Slug", _SLUG.format("'Slug'")),
@@ -303,8 +305,12 @@ MISTAKES = {
     ),
     "a value is missing": use(f"new {RUN} --slug", "Option '--slug' requires an argument"),
     "an argument is missing": use("new", "Missing argument 'RUN'. Try: tlsperf new --help"),
+    "a shell is missing": use(
+        "completions",
+        "Missing argument 'SHELL'. Choose from: bash, zsh, fish. Try: tlsperf completions --help",
+    ),
     "an argument is too many": use(
-        f"show {RUN} {ARM}", f"Got unexpected extra argument(s) ({ARM}) Try: tlsperf show --help"
+        f"show {RUN} {ARM}", f"Got unexpected extra argument(s) ({ARM}). Try: tlsperf show --help"
     ),
     "a word is not one of the known ones": use(
         "compare a b --estimator mean", "--estimator: 'mean' is not one of 'median', 'upper-median'"
