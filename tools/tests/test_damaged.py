@@ -302,6 +302,12 @@ def test_a_command_that_needs_what_is_damaged_says_so_in_a_line(
         assert damage.said in said
 
 
+def test_notes_are_named_by_their_place_in_the_project(two_reports: Path, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    (site / "data" / "notes.toml").write_bytes(b"a")
+    assert tlsperf(site, "show", RUN).errors.startswith("tlsperf: data/notes.toml: this is not T")
+
+
 def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
     two_reports: Path, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import FormatError, UserError, alternatives, mismatch
+from tlsperf.contract.identifier import IDENTIFIER
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
 from tlsperf.load.damage import readable
@@ -22,7 +23,6 @@ from tlsperf.load.toml_text import toml_table
 FOLDER: Final = Path("content", "perf")
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _CLAIM: Final = "[[extra.claims]]"
-_NAME: Final = re.compile(r"\A[a-z0-9][a-z0-9._-]*\Z")
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,9 @@ def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if not isinstance(generated, dict):
         raise FormatError(file, None, f"extra.generated {generated!r}", "a table")
     files = generated.get("files", [])
-    names = isinstance(files, list) and all(isinstance(n, str) and _NAME.match(n) for n in files)
+    names = isinstance(files, list) and all(
+        isinstance(n, str) and re.fullmatch(IDENTIFIER, n) for n in files
+    )
     if not names:
         raise FormatError(file, None, f"extra.generated.files {files!r}", "a list of names")
     return generated
