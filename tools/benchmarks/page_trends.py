@@ -71,7 +71,7 @@ def built(commit: str, folder: Path) -> Path:
         files.extractall(folder / "site", filter="data")
     site = folder / "site"
     if (site / "tools" / "src" / "tlsperf" / "publish" / "build.py").exists():
-        command = [sys.executable, "-m", "tlsperf.cli", "build"]
+        command = [sys.executable, "-m", "tlsperf", "build"]
         sources = {**os.environ, "PYTHONPATH": str(site / "tools" / "src")}
         subprocess.run(command, cwd=site, check=True, capture_output=True, env=sources)
     run(zolas.current(), folder / "site", "build", BASE_URL, folder / "public")

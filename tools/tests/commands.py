@@ -32,8 +32,8 @@ def tlsperf(folder: Path, *arguments: str) -> Done:
 
 
 def tlsperf_site(folder: Path, *arguments: str) -> Done:
-    """Runs `python -m tlsperf.site` in a folder."""
-    return _done(folder, ["tlsperf.site", *arguments], lambda: sys.exit(site.main(arguments)))
+    """Runs `tlsperf-site` in a folder."""
+    return _done(folder, ["tlsperf-site", *arguments], lambda: sys.exit(site.main(arguments)))
 
 
 def _done(folder: Path, command: list[str], main: Callable[[], None]) -> Done:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import pytest
 import typer
@@ -38,6 +38,7 @@ from records import BULK
 from test_archive import archived, packed
 from test_compare import DEFINITION
 from tlsperf.cli import app
+from tlsperf.publish.exchange import FORMS
 
 RUN: Final = SMALL.id
 EARLIER: Final = f"2026-10-01{RUN[10:]}"
@@ -59,11 +60,11 @@ VALUES: Final[dict[str, list[str]]] = {
     "PATTERN": ["sending", "*", "[", "hand*"],
     "PERCENT": ["5%", "0%", "100"],
     "FOLDER": ["out", "out/one", "config.toml", "content/perf"],
-    "FORM": ["csv", "bmf", "benchfmt", "datapackage", "rustls-website", "github-action"],
-    "FORMAT": ["csv", "json", "markdown", "text", "table", "openssl-bench/2024"],
+    "FORMAT": [*FORMS, "openssl-bench/2024"],
+    "URL": ["https://acme.example/tls", "http://127.0.0.1:8000", "acme.example", "ftp://acme"],
+    "SHELL": ["bash", "zsh", "fish", "csh"],
 }
 """What fits an option or argument, by its name in the help."""
-CHOICES: Final = ["median", "best", "table", "json"]
 
 HOSTILE: Final = st.sampled_from(
     [
@@ -120,6 +121,11 @@ DAMAGES: Final[dict[str, Callable[[Path], None]]] = {
     "negative numbers": other(lambda data: data.replace(b" = ", b" = -").replace(b":", b":-")),
     "no names": other(lambda data: data.replace(b"name", b"nome").replace(b"id", b"di")),
     "other lines": other(lambda data: b"\n".join(reversed(data.split(b"\n")))),
+    "numbers": other(lambda data: re.sub(rb'"[^"\n]*"', b"3", data)),
+    "no tables": other(lambda data: re.sub(rb"\{[^{}\n]*\}", b'"x"', data)),
+    "a number for a table": other(
+        lambda data: re.sub(rb"\n\[(extra|suite)\][^[]*", rb"\n\1 = 3\n", data)
+    ),
     "another run": other(lambda data: data.replace(RUN.encode(), b"2026-01-01-none")),
 }
 
@@ -163,15 +169,22 @@ def value_of(fitting: list[str]) -> st.SearchStrategy[str]:
     return st.integers(0, 19).flatmap(lambda at: HOSTILE if at == 0 else st.sampled_from(fitting))
 
 
+def fitting(parameter: Any) -> list[str]:
+    """What fits an option or argument, of which one without a name in the help has choices."""
+    if parameter.metavar:
+        return VALUES[parameter.metavar]
+    return list(get_args(parameter.type_descriptor.annotation))
+
+
 def drawn(parameter: Any) -> st.SearchStrategy[list[str]]:
     """An option or argument as it may stand on the command line, or nothing."""
-    value = value_of(VALUES.get(parameter.metavar, CHOICES))
+    option = st.sampled_from(parameter.opts)
+    if parameter.param_type_name == "option" and parameter.is_flag:
+        return st.lists(option, max_size=1)
+    value = value_of(fitting(parameter))
     if parameter.param_type_name == "argument":
         least, most = int(parameter.required), 2 if parameter.nargs == -1 else 1
         return st.lists(value, min_size=least, max_size=most)
-    option = st.sampled_from(parameter.opts)
-    if parameter.is_flag:
-        return st.lists(option, max_size=1)
     return st.just([]) | st.tuples(option, value).map(list)
 
 
@@ -183,6 +196,12 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     parts = [draw(drawn(parameter)) for parameter in commands[name].params]
     more = draw(st.integers(0, 19).flatmap(lambda at: st.lists(HOSTILE, max_size=int(at == 0))))
     return [name, *chain.from_iterable(draw(st.permutations([*parts, more])))]
+
+
+def test_every_value_of_the_help_is_tried() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    given = [of for command in commands.values() for of in command.params]
+    assert {of.metavar for of in given if of.metavar} == VALUES.keys()
 
 
 Run = Callable[[Path, list[str]], tuple[int, str]]

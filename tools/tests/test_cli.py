@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,11 @@ FAILED = [
     ),
     (UsageError("--date: found 'x', expected a date"), 2, "--date: found 'x', expected a date"),
     (PermissionError(13, "Permission denied", "build"), 1, "build: Permission denied"),
+    (
+        shutil.Error([("a", "b", "[Errno 28] No space left on device: 'b'"), ("c", "d", "e")]),
+        1,
+        "No space left on device: 'b'",
+    ),
     (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad start"), 1, "'utf-8' codec can't decode"),
     (RuntimeError("Symlink loop from 'data'"), 1, "Symlink loop from 'data'"),
     (KeyboardInterrupt(), 130, f"interrupted: {GO_ON}"),

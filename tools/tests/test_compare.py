@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -392,6 +393,16 @@ def test_a_side_without_a_run_is_of_the_newest_that_has_both(
     assert places(left, right, runs, loader(runs)) == ((run, OPENSSL), (run, RUSTLS))
     said = f"{OPENSSL} and {RUSTLS}: of run {NEWER}, the newest of 2 that have both\n"
     assert capsys.readouterr().err == (said if run == NEWER else "")
+
+
+def test_a_newer_run_that_cannot_be_read_is_not_called_the_newest(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = Path(shutil.copytree(runs.parents[1], tmp_path / "site")) / "data" / "runs"
+    shutil.rmtree(copy / NEWER / "raw")
+    assert places(OPENSSL, RUSTLS, copy, loader(copy))[0].run == OLDER
+    said = f"of run {OLDER}, the newest that can be read of 2 that have both\n"
+    assert capsys.readouterr().err == f"{OPENSSL} and {RUSTLS}: {said}"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from commands import commit, tlsperf
-from project import HOST, NOTE, OPENSSL, RUSTLS, SMALL, files, write_small
+from project import HOST, NOTE, OPENSSL, ROOT, RUSTLS, SMALL, files, write_small
 from records import BULK
 from test_compare import DEFINITION as PUBLISHED
 from tlsperf.contract.errors import UserError
@@ -25,6 +25,7 @@ COMPARED = "data/comparisons/theirs.toml"
 NOTES = NOTE.format(run="2026-01-01-x")
 BETWEEN = {"run": RUN, "layout": "factor", "left": OPENSSL, "right": RUSTLS}
 DEFINITION = PUBLISHED.format(**BETWEEN, errata="", scenarios='["bulk_*"]')
+CONFIG = "title = 'x'\ndescription = 'y'\n{}\n"
 HEAD = f'+++\ntitle = "x"\ndate = {RUN[:10]}\n'
 DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 
@@ -36,6 +37,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "data" / "notes.toml").write_text(NOTES, encoding="utf-8")
     (root / COMPARED).parent.mkdir()
     (root / COMPARED).write_text(DEFINITION, encoding="utf-8")
+    (root / "static").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "static" / "style.css", root / "static")
     render_reports(root, check=False)
     return root
 
@@ -92,7 +95,40 @@ def test_a_file_with_other_content_is_reported(rendered: Path, file: str, conten
         ("data/notes.toml", f"{NOTES}scenarios = 'x'\n", "note 'n': scenarios, expected"),
         ("data/notes.toml", f"{NOTES}\n{NOTES}", "notes.toml: found note 'n' twice, expected"),
         ("config.toml", "title = 1\ndescription = ''\n", "config.toml: found title 1, expected"),
-        ("config.toml", "title = 'x'\n", "config.toml: found no description, expected"),
+        ("config.toml", "title = 'x'\n", "config.toml: found description nothing, expected"),
+        ("config.toml", CONFIG.format("extra = 3"), "config.toml: found extra 3, expected"),
+        ("config.toml", CONFIG.format("extra.menu = 3"), "config.toml: found extra.menu 3, expect"),
+        (
+            "config.toml",
+            CONFIG.format("extra.licences = ['MIT']"),
+            "found extra.licences.0 'MIT', ",
+        ),
+        ("config.toml", CONFIG.format("extra.footer = 3"), "found extra.footer 3, expected"),
+        (
+            "config.toml",
+            CONFIG.format("extra.repository = 'javascript:a'"),
+            "found extra.repository",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.menu = [{name = 'x', path = 'javascript:a'}]"),
+            "found extra.menu.0.path 'javascript:a', expected a page of the site, such as perf, or",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.colours = 'red'"),
+            "config.toml: found extra.colours 'red', expected",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.colours = {light = {accent = 'red;}'}, dark = {}}"),
+            "found extra.colours.light.accent 'red;}', expected a colour such as #7a2e1d",
+        ),
+        (
+            "config.toml",
+            CONFIG.format("extra.colours = {light = {acent = 'red'}, dark = {}}"),
+            "config.toml: found the colour 'acent', expected accent (",
+        ),
         (PAGE, f"{HEAD}extra = 1\n+++\n", "index.md: found no [extra.report]"),
         (PAGE, f"{HEAD}[extra]\nreport = 1\n+++\n", "index.md: found no [extra.report]"),
         (
@@ -249,6 +285,7 @@ def test_a_command_on_other_things_does_its_work_and_warns_once(
             assert line.startswith(f"warning: {damage.file}:")
             assert damage.said in line
             assert line.endswith("; left out")
+    assert RUN in (damaged / "data" / "reports.json").read_text("utf-8")
     monkeypatch.chdir(damaged)
     assert f"{OTHER}/{OPENSSL}" in implementations(OTHER), "as a shell completes it"
 
@@ -265,6 +302,12 @@ def test_a_command_that_needs_what_is_damaged_says_so_in_a_line(
         assert damage.said in said
 
 
+def test_notes_are_named_by_their_place_in_the_project(two_reports: Path, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    (site / "data" / "notes.toml").write_bytes(b"a")
+    assert tlsperf(site, "show", RUN).errors.startswith("tlsperf: data/notes.toml: this is not T")
+
+
 def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
     two_reports: Path, tmp_path: Path
 ) -> None:
@@ -279,7 +322,33 @@ def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
     assert done.code == 1
     [warned, refused] = done.errors.splitlines()
     assert warned == warning
-    assert "found changes(), expected nothing: it needs a `previous` report" in refused
+    assert f"found changes(), expected a predecessor that can be read: {raw}: " in refused
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (f"data/runs/{OTHER}/run.toml", "found id nothing"),
+        (f"data/runs/{OTHER}/raw/records.jsonl", "found 0 bytes"),
+        (f"content/perf/{OTHER}/index.md", "found no front matter"),
+    ],
+)
+def test_changes_since_a_report_that_is_damaged_are_refused_with_its_file(
+    two_reports: Path, tmp_path: Path, file: str, said: str
+) -> None:
+    site = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    before = files(site)
+    (site / file).write_bytes(b"")
+    for command in (f"render {RUN}", "render"):
+        done = tlsperf(site, *command.split())
+        assert done.code == 1
+        [refused] = [line for line in done.errors.splitlines() if PAGE in line]
+        assert "found changes(), expected a predecessor that can be read: " in refused
+        assert f"{file}:" in refused
+        assert said in refused
+    changed = {name for name, data in files(site).items() if data != before[name]}
+    assert changed == {file}
+    assert "data/reports.json" not in tlsperf(site, "render", "--check").errors
 
 
 def test_what_is_damaged_keeps_no_other_report_from_being_rendered_and_built(

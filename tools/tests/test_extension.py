@@ -61,7 +61,7 @@ def with_library(tmp_path_factory: pytest.TempPathFactory) -> Grown:
 @pytest.fixture(scope="module")
 def check_of_reports(with_library: Grown, project: Path) -> str:
     """What `tlsperf render --check` prints of reports with a library that is in none of them."""
-    command = ("-m", "tlsperf.cli", "render", "--check", NEW, WIDE, PUBLISHED)
+    command = ("-m", "tlsperf", "render", "--check", NEW, WIDE, PUBLISHED)
     return with_library.checkout.python(*command, cwd=project)
 
 

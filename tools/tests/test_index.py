@@ -74,7 +74,7 @@ def test_an_invalid_value_states_the_reason() -> None:
     cells = [c for t in table["tables"] for r in t["rows"] for c in r["cells"]]
     reason = "a reason, with a comma"
     next(c for c in cells if "value" in c).update(valid=False, note=reason)
-    files = index_files([Results.model_validate(table)], [], Site("A site", "", []))
+    files = index_files([Results.model_validate(table)], [], Site(title="A site", description=""))
     assert [of["valid"] for of in indexed(files["index.json"]) if of.get("note") == reason] == [
         False
     ]

@@ -132,7 +132,7 @@ MISTAKES = {
         CHECK, "found '1.7x', expected a claim that covers it", prose("It is 1.7x.")
     ),
     "a report is misspelt": Mistake(
-        f"render {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"render {RUN[:-1]}", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a run to show is misspelt": Mistake(
         f"show {TYPO}", f"no run or report '{TYPO}': expected {RUN}"
@@ -197,10 +197,10 @@ MISTAKES = {
         "export --format bmf", "export: expected REPORT and --format FORMAT"
     ),
     "a report to export is misspelt": Mistake(
-        f"export {RUN[:-1]} --format bmf", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"export {RUN[:-1]} --format bmf", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a report to remove is misspelt": Mistake(
-        f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
+        f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a run to show the noise of is misspelt": Mistake(
         f"noise {TYPO}", f"no run '{TYPO}': expected {RUN}"
@@ -249,7 +249,9 @@ MISTAKES = {
         "summary origin/mian", "summary origin/mian: found no such commit, expected one that HEAD"
     ),
     "the folder is in no project": Mistake(
-        "validate", "is in no folder with config.toml and data/; change to a checkout", folder=".."
+        "validate",
+        "is in no folder with config.toml and data/; change to a checkout or a site",
+        folder="..",
     ),
     "a name of a report has a space": use(f"new {RUN} --slug 'a b'", _SLUG.format("'a b'")),
     "a name of a report has a capital": use(f"new {RUN} --slug Slug", _SLUG.format("'Slug'")),
@@ -303,8 +305,12 @@ MISTAKES = {
     ),
     "a value is missing": use(f"new {RUN} --slug", "Option '--slug' requires an argument"),
     "an argument is missing": use("new", "Missing argument 'RUN'. Try: tlsperf new --help"),
+    "a shell is missing": use(
+        "completions",
+        "Missing argument 'SHELL'. Choose from: bash, zsh, fish. Try: tlsperf completions --help",
+    ),
     "an argument is too many": use(
-        f"show {RUN} {ARM}", f"Got unexpected extra argument(s) ({ARM}) Try: tlsperf show --help"
+        f"show {RUN} {ARM}", f"Got unexpected extra argument(s) ({ARM}). Try: tlsperf show --help"
     ),
     "a word is not one of the known ones": use(
         "compare a b --estimator mean", "--estimator: 'mean' is not one of 'median', 'upper-median'"

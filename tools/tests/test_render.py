@@ -109,7 +109,7 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_written(
 
 @pytest.mark.parametrize("name", [RUN[:-2], RUN.replace("2", "3", 1), "small"])
 def test_an_unknown_report_is_reported_with_near_matches(rendered: Path, name: str) -> None:
-    with pytest.raises(UserError, match=f"no report '{name}'; similar: {RUN}"):
+    with pytest.raises(UserError, match=f"no report '{name}': expected {RUN}"):
         render_reports(rendered, [name], check=True)
 
 

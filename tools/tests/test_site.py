@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -83,8 +86,8 @@ def test_without_a_zola_the_message_states_how_to_install_one(
 
 
 def test_the_config_is_translated_for_an_old_zola() -> None:
-    config = (ROOT / "config.toml").read_text(encoding="utf-8")
-    current, old = tomllib.loads(config), tomllib.loads(translate(config, (0, 17, 2)))
+    config = ROOT / "config.toml"
+    current, old = tomllib.loads(config.read_text()), tomllib.loads(translate(config, (0, 17, 2)))
     assert old["generate_feed"] is True
     assert old["feed_filename"] == "rss.xml" == current["feed_filenames"][0]
     rest = {"generate_feeds", "feed_filenames", "generate_feed", "feed_filename"}
@@ -94,15 +97,19 @@ def test_the_config_is_translated_for_an_old_zola() -> None:
     assert not {"generate_feeds", "feed_filenames"} & old.keys()
 
 
-def test_a_key_on_several_lines_is_an_error_not_a_broken_config() -> None:
-    with pytest.raises(UserError):
-        translate('feed_filenames = [\n  "rss.xml",\n]\n', (0, 17, 2))
+def test_a_key_on_several_lines_is_an_error_not_a_broken_config(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('feed_filenames = [\n  "rss.xml",\n]\n')
+    with pytest.raises(UserError, match=r"config.toml: feed_filenames: expected a line of its own"):
+        translate(config, (0, 17, 2))
 
 
 def test_zola_0_19_makes_no_json_feed() -> None:
-    config = (ROOT / "config.toml").read_text(encoding="utf-8")
+    config = ROOT / "config.toml"
     translated = tomllib.loads(translate(config, (0, 19, 2)))
-    assert translated == tomllib.loads(config) | {"feed_filenames": ["rss.xml", "atom.xml"]}
+    assert translated == tomllib.loads(config.read_text()) | {
+        "feed_filenames": ["rss.xml", "atom.xml"]
+    }
 
 
 def test_only_an_old_zola_gets_a_copy(tmp_path: Path) -> None:
@@ -175,7 +182,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     (tmp_path / "build").write_text("no folder")
     monkeypatch.setattr(site, "find_zola", lambda _: Zola(("zola",), (0, 17, 2)))
     done = tlsperf_site(tmp_path, "build")
-    assert (done.code, done.errors) == (1, "tlsperf.site: build: File exists\n")
+    assert (done.code, done.errors) == (1, "tlsperf-site: build: File exists\n")
 
 
 def test_ctrl_c_says_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +194,29 @@ def test_ctrl_c_says_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(site, "find_zola", interrupted)
     done = tlsperf_site(tmp_path, "build")
     said = "interrupted: public/ may be incomplete; the same command builds it again"
-    assert (done.code, done.errors) == (130, f"tlsperf.site: {said}\n")
+    assert (done.code, done.errors) == (130, f"tlsperf-site: {said}\n")
+
+
+def test_a_server_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "config.toml").touch()
+    server = "case $1 in --version) echo zola 0.22.0;; *) echo $$; exec sleep 600;; esac\n"
+    zola = tmp_path / "zola"
+    zola.write_text(f"#!/bin/sh\n{server}")
+    zola.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    with subprocess.Popen(
+        [sys.executable, "-m", "tlsperf.site", "serve"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "tools" / "src")},
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        started = int(process.stdout.readline())
+        process.terminate()
+        assert process.wait(60) == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(started, 0)
 
 
 def test_the_wrong_folder_is_named(tmp_path: Path) -> None:

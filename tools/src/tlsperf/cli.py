@@ -14,12 +14,10 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
-from typer._click import Context, HelpFormatter
-from typer._completion_classes import completion_init
-from typer._completion_shared import get_completion_script
+from typer.completion import completion_init, get_completion_script
 from typer.core import TyperCommand, TyperGroup
 
 from tlsperf import options
@@ -28,6 +26,9 @@ from tlsperf.exits import ERROR, WRONG_USE, exit_code
 from tlsperf.load.completion import implementations, report_names, run_names, runs_and_reports
 from tlsperf.load.damage import damage
 from tlsperf.load.root import find_root
+
+if TYPE_CHECKING:
+    from typer._click import Context, HelpFormatter
 
 _MAKE: Final = "Make a report"
 _READ: Final = "Read figures"
@@ -625,12 +626,9 @@ def _run(arguments: list[str]) -> int | None:
 
 def _of_typer(error: typer.TyperException) -> str:
     """What is wrong, in one line: `--date: found '2031-01-01', expected …`."""
-    said = error.format_message()
+    said = " ".join(error.format_message().split())
     if isinstance(error, typer.BadParameter) and error.message:
         return re.sub(r"^Invalid value for '(?:.* / ')?(.*?)': (Value error, )?", r"\1: ", said)
     place = getattr(error, "ctx", None)
-    return f"{said} Try: {place.command_path} --help" if place else said
-
-
-if __name__ == "__main__":
-    main()
+    end = "" if said.endswith((".", "?")) else "."
+    return f"{said}{end} Try: {place.command_path} --help" if place else said

@@ -26,7 +26,7 @@ def exit_code(
         code = work() or 0
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        if sys.stdout is not None:  # it is closed
+        if sys.stdout is not None:  # as it is if it was closed at the start
             sys.stdout.flush()
         return code
     except KeyboardInterrupt:

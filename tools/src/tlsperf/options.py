@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 
-MOST_OF_NAME: Final = 200
-"""Characters of a name: file systems limit those of files to 255 bytes."""
 MOST_OF_TITLE: Final = 200
 _SLUG: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
-_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _RUN: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_SHOWN: Final = 60
@@ -44,7 +42,7 @@ def raising(
 
 def slug(text: str) -> str:
     """The part of a report's name after its date."""
-    if not _SLUG.fullmatch(text) or len(text) > MOST_OF_NAME // 2:
+    if not _SLUG.fullmatch(text) or len(text) > MOST_OF_IDENTIFIER // 2:
         _refuse(text, "lower-case letters, digits, hyphens and dots, such as tls-1.3-server")
     return text
 
@@ -68,7 +66,7 @@ def day(text: str) -> date:
 
 def name(text: str) -> str:
     """What names something, perhaps with its folder."""
-    if not text.strip() or not text.isprintable() or len(text) > MOST_OF_NAME:
+    if not text.strip() or not text.isprintable() or len(text) > MOST_OF_IDENTIFIER:
         _refuse(text, "a name")
     return text
 
@@ -98,7 +96,7 @@ def new_run(text: str) -> Path:
 
 def host(text: str) -> str:
     """The id of a host."""
-    if not _ID.fullmatch(text):
+    if not re.fullmatch(IDENTIFIER, text):
         _refuse(text, "the id of a host, lower-case letters, digits, dots, hyphens and _")
     return name(text)
 

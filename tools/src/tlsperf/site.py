@@ -10,8 +10,8 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
-import tomllib
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -96,13 +96,13 @@ def find_zola(root: Path) -> Zola:
     )
 
 
-def translate(config: str, version: tuple[int, ...]) -> str:
-    """`config.toml` for an older Zola.
+def translate(file: Path, version: tuple[int, ...]) -> str:
+    """The text of `config.toml` for an older Zola.
 
     Before 0.22 without JSON Feed; before 0.19 with only the first feed, under the older keys.
     Raises UserError if a translated key is not on one line.
     """
-    current = tomllib.loads(config)
+    current, config = read_toml(file), file.read_text(encoding="utf-8")
     feeds = [name for name in current.get("feed_filenames", ["rss.xml"]) if name != "feed.json"]
     values = {"feed_filenames": json.dumps(feeds)}
     if version < FEEDS_IN_PLURAL:
@@ -116,7 +116,7 @@ def translate(config: str, version: tuple[int, ...]) -> str:
             line = rf"^{key}\s*=\s*(true|false|\[.*\])[ \t]*$"
             config, found = re.subn(line, f"{name} = {value}", config, flags=re.MULTILINE)
             if found != 1:
-                raise UserError(f"config.toml: {key}: expected a line of its own, with its value")
+                raise UserError(f"{file}: {key}: expected a line of its own, with its value")
     return config
 
 
@@ -129,9 +129,7 @@ def config_for(zola: Zola, root: Path) -> Path:
         return config
     copy = root / "build" / f"config-zola-{'.'.join(map(str, zola.version))}.toml"
     copy.parent.mkdir(exist_ok=True)
-    read_toml(config)  # names the line of a mistake
-    translated = translate(config.read_text(encoding="utf-8"), zola.version)
-    copy.write_text(translated, encoding="utf-8")
+    copy.write_text(translate(config, zola.version), encoding="utf-8")
     return copy
 
 
@@ -156,10 +154,15 @@ def run(
         command += ["--fast", "--port", str(port)]
         if zola.version >= DEBOUNCE:
             command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        server = subprocess.Popen(command)
         try:
-            code = subprocess.run(command).returncode
+            code = server.wait()
         except KeyboardInterrupt:
             return
+        finally:
+            server.terminate()
+            server.wait()
         if code:
             raise UserError(
                 f"the server ended with exit code {code}; PORT=N serves at another port"
@@ -204,7 +207,7 @@ class _Parser(ArgumentParser):
 
 
 def _ended(arguments: Sequence[str] | None) -> None:
-    parser = _Parser(prog="tlsperf.site", description="Build or serve the site.")
+    parser = _Parser(prog="tlsperf-site", description="Build or serve the site.")
     parser.add_argument("action", choices=["build", "serve"])
     parser.add_argument(
         "--base-url",
@@ -226,7 +229,7 @@ _LEFT: Final = "public/ may be incomplete; the same command builds it again"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return exit_code("tlsperf.site", lambda: _ended(arguments), left=_LEFT)
+    return exit_code("tlsperf-site", lambda: _ended(arguments), left=_LEFT)
 
 
 if __name__ == "__main__":

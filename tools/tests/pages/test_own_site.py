@@ -31,6 +31,7 @@ from tlsperf.site import Zola, run
 
 NAME = 'ACME "TLS" & Co'
 PAGE = f"content/perf/{SMALL.id[:10]}-made"
+OTHER = "https://acme.example/other?a=b"
 GUIDE = ROOT / "docs" / "own-site.md"
 COMMANDS = dict(re.findall(r"^```sh (\w+)\n(.*?)^```", GUIDE.read_text("utf-8"), re.M | re.S))
 
@@ -66,11 +67,16 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     folder = tmp_path / "acme"
     start_site(folder, NAME, f"{BASE_URL}/")
     build(folder)
+    config_file = folder / "config.toml"
+    text = config_file.read_text(encoding="utf-8").replace("(/about/)", f"(/about/) [x]({OTHER})")
+    config_file.write_text(text.replace('path = "feeds"', f'path = "{OTHER}"'), encoding="utf-8")
     run(zola, folder, "build")
     assert broken_links(folder / "public") == []
     home = (folder / "public" / "index.html").read_text(encoding="utf-8")
+    assert home.count(f'href="{OTHER}"') == 2, "in the menu and in the footer"
     assert "<h1>ACME &quot;TLS&quot; &amp; Co</h1>" in home
-    config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    config = tomllib.loads(text)
+    assert (config["title"], config["base_url"]) == (NAME, BASE_URL)
     light = config["extra"]["colours"]["light"].items()
     assert f":root{{{''.join(f'--{name}:{value};' for name, value in sorted(light))}}}" in home
     [policy] = re.findall(r"style-src 'self' 'sha256-([^']+)'", links_of(home).policy)

@@ -1,7 +1,11 @@
-"""Errors of `tlsperf`: the command line prints the message and exits with 1."""
+"""Errors of `tlsperf`: the command line prints the message and exits with 1, or with 2 if no project
+could carry out what was given (`exits.py`).
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, get_args
@@ -41,6 +45,9 @@ class FormatError(UserError):
 
 def message_of(error: UserError | OSError) -> str:
     """What is wrong, in a line that names the file."""
+    if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
+        _, _, why = error.args[0][0]
+        return re.sub(r"^\[Errno \d+\] ", "", str(why))
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror or error}"

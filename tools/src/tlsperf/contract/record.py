@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.operations import Operation
 from tlsperf.contract.variant import GROUPS, VariantText
@@ -28,8 +29,7 @@ SCHEMA_VERSION: Final = 1
 """The number in every record, run and results file. It is raised when their meaning changes."""
 
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=200)]
-"""Short enough to name a folder, with a suffix: file systems limit names to 255 bytes."""
+Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MOST_OF_IDENTIFIER)]
 
 
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>\\^`{|}]+$", max_length=2000)]

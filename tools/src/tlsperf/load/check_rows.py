@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from tlsperf.contract.errors import FormatError
+from tlsperf.contract.identifier import IDENTIFIER
 from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS
 from tlsperf.contract.record import CERTIFICATES, SCENARIO_FIELDS, Scenario
 from tlsperf.load.rows import ParsedRow
@@ -40,7 +41,7 @@ _OF_ROW: Final[Mapping[str, tuple[_Accepts, str]]] = {
     "statistic": _one_of(STATISTICS),
     "unit": _one_of(UNITS),
     "implementation": (
-        re.compile(r"[a-z0-9][a-z0-9._-]*").fullmatch,
+        re.compile(IDENTIFIER).fullmatch,
         "an identifier such as openssl-3.6.1",
     ),
 }

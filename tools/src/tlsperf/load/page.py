@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from tlsperf.contract.claim import Claim
-from tlsperf.contract.errors import FormatError, UserError, mismatch
+from tlsperf.contract.errors import FormatError, UserError, alternatives, mismatch
+from tlsperf.contract.identifier import IDENTIFIER
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
 from tlsperf.load.damage import readable
@@ -21,10 +21,8 @@ from tlsperf.load.shortcodes import Call, shortcodes
 from tlsperf.load.toml_text import toml_table
 
 FOLDER: Final = Path("content", "perf")
-MOST_SIMILAR: Final = 8
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _CLAIM: Final = "[[extra.claims]]"
-_NAME: Final = re.compile(r"\A[a-z0-9][a-z0-9._-]*\Z")
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,9 @@ def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if not isinstance(generated, dict):
         raise FormatError(file, None, f"extra.generated {generated!r}", "a table")
     files = generated.get("files", [])
-    names = isinstance(files, list) and all(isinstance(n, str) and _NAME.match(n) for n in files)
+    names = isinstance(files, list) and all(
+        isinstance(n, str) and re.fullmatch(IDENTIFIER, n) for n in files
+    )
     if not names:
         raise FormatError(file, None, f"extra.generated.files {files!r}", "a list of names")
     return generated
@@ -157,14 +157,17 @@ def read_pages(root: Path) -> list[Page]:
     return list(readable(read_page, sorted((root / FOLDER).glob("*/index.md"))))
 
 
+def report_names(root: Path) -> list[Identifier]:
+    """The reports that there are, also those whose page cannot be read."""
+    return [path.parent.name for path in sorted((root / FOLDER).glob("*/index.md"))]
+
+
 def read_report(root: Path, name: Identifier) -> Page:
     """The page of a report. Raises UserError, with similar names if there is none."""
     path = root / FOLDER / name / "index.md"
     if not path.exists():
-        known = [other.parent.name for other in sorted((root / FOLDER).glob("*/index.md"))]
-        near = [it for it in known if name in it] or get_close_matches(name, known)
-        similar = ", ".join(near[:MOST_SIMILAR]) or "none; reports are the folders of content/perf"
-        raise UserError(f"there is no report {name!r}; similar: {similar}")
+        expected = alternatives(name, report_names(root), str(FOLDER))
+        raise UserError(f"there is no report {name!r}: expected {expected}")
     return read_page(path)
 
 

@@ -22,7 +22,8 @@ def find_root() -> Path:
         if (folder / "config.toml").is_file() and (folder / "data").is_dir():
             return Path(os.path.relpath(folder))
     raise UserError(
-        f"no project here: {here} is in no folder with config.toml and data/; change to a checkout"
+        f"no project here: {here} is in no folder with config.toml and data/; change to a checkout "
+        "or a site, or make one: tlsperf init"
     )
 
 

@@ -247,7 +247,7 @@ def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
 
 def _notes_beside(folder: Path) -> list[Caveat]:
     """The notes on the run `data/runs/<run>`."""
-    return known_notes(folder.absolute().parent.parent)
+    return known_notes(folder.parent.parent)
 
 
 def _withdrawn(run: Run, notes: Iterable[Caveat]) -> list[Implementation]:

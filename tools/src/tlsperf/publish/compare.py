@@ -129,7 +129,8 @@ def places(
     newest = next((of.run.id for of in readable(load, both)), both[0] if both else None)
     chosen = [[of for of in side if of.run == newest] or side for side in found]
     if len(both) > 1:
-        said = f"{left} and {right}: of run {newest}, the newest of {len(both)} that have both"
+        which = "the newest" if newest == both[0] else "the newest that can be read"
+        said = f"{left} and {right}: of run {newest}, {which} of {len(both)} that have both"
         print(said, file=sys.stderr)
     for reference, side in zip((left, right), chosen, strict=True):
         if len(side) > 1:

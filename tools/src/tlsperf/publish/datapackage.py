@@ -25,7 +25,7 @@ def datapackage_json(name: str, title: str, licences: Sequence[Licence]) -> str:
         "name": name,
         "title": title,
         "description": f"One line is one value of one report.{any_of}",
-        **({"licenses": [licence._asdict() for licence in licences]} if licences else {}),
+        **({"licenses": [licence.model_dump() for licence in licences]} if licences else {}),
         "resources": [
             {
                 "name": "index",

@@ -11,7 +11,12 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
+from pydantic import TypeAdapter, ValidationError
+
+from tlsperf.contract.errors import mismatch
 from tlsperf.contract.index import (
     Index,
     IndexedResult,
@@ -27,6 +32,8 @@ from tlsperf.load.config import Site
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import by_time, featured
 from tlsperf.publish.scenarios import scenario_list
+
+_LISTED: Final = TypeAdapter(list[ListedReport])
 
 
 def index_files(
@@ -125,12 +132,8 @@ def _downloads_json(ordered: Sequence[Results]) -> str:
 
 
 def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> str:
-    """The text of `data/reports.json`: what lists show of the reports, the newest first.
-
-    A report without one of its runs is not listed: rendering it says what is missing.
-    """
-    whole = [report for report in reports if all(run in runs for run in report.runs)]
-    covered = [report for report in whole if not report.is_first_look(runs)]
+    """The text of `data/reports.json`: what lists show of the reports, the newest first."""
+    covered = [report for report in reports if not report.is_first_look(runs)]
     shown = featured(covered, runs)
     listed = [
         ListedReport(
@@ -139,6 +142,18 @@ def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> s
         for report in by_time(covered)
     ]
     return _json(listed)
+
+
+def without(path: Path, gone: Identifier) -> str:
+    """The text of `data/reports.json` without a report. Raises FormatError."""
+    try:
+        entries = _LISTED.validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise mismatch(error, str(path)) from None
+    left = [of for of in entries if of.id != gone]
+    if left and not any(of.featured for of in left):
+        left[0] = left[0].model_copy(update={"featured": True})
+    return _json(left)
 
 
 def _json(entries: Sequence[Model]) -> str:

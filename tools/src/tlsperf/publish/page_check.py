@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tlsperf.contract.errors import FormatError, UserError, alternatives
+from tlsperf.contract.errors import FormatError, UserError, alternatives, message_of
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.shipped import THEME
-from tlsperf.load.page import Page
+from tlsperf.load.page import Page, report_names
 from tlsperf.load.shortcodes import Call
+from tlsperf.publish.assemble import results_of
 from tlsperf.publish.prose import NUMBER
 from tlsperf.publish.reports import same_time
 
@@ -35,7 +36,7 @@ def page_problems(pages: Sequence[Page], every: Sequence[Page], root: Path) -> l
     """The problems in `pages` that can be found without their figures; `every` has all pages."""
     runs = [path.parent.name for path in sorted((root / "data" / "runs").glob("*/run.toml"))]
     shortcodes = _names(root, SHORTCODES)
-    reports = [page.report.id for page in every]
+    reports = report_names(root)
     doubled = same_time(page.report for page in every)
     found: list[FormatError] = []
     for page in pages:
@@ -89,7 +90,7 @@ def _unknown_shortcodes(page: Page, known: Sequence[str]) -> Iterator[FormatErro
 # --- checks against the figures ------------------------------------------------------------------
 
 _SECTIONS: Final = {
-    "changes": "a `previous` report in [extra.report] that can be read",
+    "changes": "a `previous` report in [extra.report]",
     "efficiency": "runs with primitives beside the transfers",
     "means": "a baseline, and tables of two rows and more",
     "noise": "a run whose noise is measured",
@@ -101,17 +102,21 @@ _SECTIONS: Final = {
 
 def reference_problems(page: Page, results: Results, root: Path) -> list[FormatError]:
     """References in a page's text to figures, tables or charts that its results do not have."""
-    return [problem for call in page.calls for problem in _references(call, results, root)]
+    before = page.report.previous
+    return [problem for of in page.calls for problem in _references(of, results, root, before)]
 
 
-def _references(call: Call, results: Results, root: Path) -> Iterator[FormatError]:
+def _references(
+    call: Call, results: Results, root: Path, before: Identifier | None
+) -> Iterator[FormatError]:
     name, given = call.name, call.arguments
 
     def problem(found: str, expected: str) -> FormatError:
         return FormatError(call.file, call.line, found, expected)
 
     if name in _SECTIONS and not getattr(results, name):
-        yield problem(f"{name}()", f"nothing: it needs {_SECTIONS[name]}")
+        why = _damaged(root, before) if name == "changes" and before else ""
+        yield problem(f"{name}()", why or f"nothing: it needs {_SECTIONS[name]}")
     for argument, known in _known_names(name, results, root).items():
         if argument not in given:
             yield problem(f"{name}() without {argument}", f'{argument}="…"')
@@ -119,6 +124,15 @@ def _references(call: Call, results: Results, root: Path) -> Iterator[FormatErro
             found = f'{name}({argument}="{given[argument]}")'
             place = f"results.csv of {results.id}"
             yield problem(found, alternatives(given[argument], known, place))
+
+
+def _damaged(root: Path, before: Identifier) -> str:
+    """Why an earlier report has no figures; empty if it has."""
+    try:
+        results_of(root, before)
+    except (UserError, OSError) as error:
+        return f"a predecessor that can be read: {message_of(error)}"
+    return ""
 
 
 def _known_names(shortcode: str, results: Results, root: Path) -> Mapping[str, Sequence[str]]:

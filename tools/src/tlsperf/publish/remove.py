@@ -15,9 +15,8 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
 from tlsperf.load.page import read_pages, read_report
 from tlsperf.load.run import read_runs
-from tlsperf.publish.files import replace_file
-from tlsperf.publish.index import reports_json
-from tlsperf.publish.render import REPORTS
+from tlsperf.publish.files import put_file
+from tlsperf.publish.render import of_reports
 
 _TEXTS: Final = (
     *("content/perf/*/index.md", "content/perf/*/page.json", "content/*.md", "content/blog/*"),
@@ -61,11 +60,12 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
     lines += [f"kept data/runs/{run}: {why}" for run, why in kept.items() if why]
     lines += _notes(root, taken)
     lines.append("next: tlsperf render, if other reports were compared with it; git restores it")
-    listed = reports_json(others, {id_: run for id_, run in runs.items() if id_ not in taken})
+    of_site = of_reports(root, others, {id_: runs[id_] for id_ in runs if id_ not in taken}, name)
     shutil.rmtree(page.path.parent)
     for run in taken:
         shutil.rmtree(root / "data" / "runs" / run)
-    replace_file(root / REPORTS, listed.encode())
+    for path, text in of_site.items():
+        put_file(path, text)
     return lines
 
 

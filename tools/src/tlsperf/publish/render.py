@@ -21,13 +21,13 @@ from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
 from tlsperf.load.damage import damage, readable
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Document, Page, read_documents, read_pages, read_report
+from tlsperf.load.page import Document, Page, read_documents, read_pages, read_report, report_names
 from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import Assembled, assembler
 from tlsperf.publish.checked import Checked, report_digest
 from tlsperf.publish.exports import HISTOGRAM, LAYOUTS, RESULTS
 from tlsperf.publish.files import differs, put_file
-from tlsperf.publish.index import reports_json
+from tlsperf.publish.index import reports_json, without
 from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
 from tlsperf.publish.page_json import page_json
@@ -198,12 +198,25 @@ def _generated(assembled: Assembled) -> dict[str, Any]:
 
 
 def _of_site(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) -> Outputs:
-    """The list of reports, and the picture of links to the home page."""
+    """The picture of links to the home page, and the list of reports if all can be read."""
     site = read_site(root)
-    return {
-        root / REPORTS: reports_json([page.report for page in pages], runs).encode(),
-        root / SITE_PREVIEW: site_preview(site.title, site.description),
-    }
+    picture = site_preview(site.title, site.description)
+    return {root / SITE_PREVIEW: picture, **of_reports(root, [page.report for page in pages], runs)}
+
+
+def of_reports(
+    root: Path, reports: Sequence[Report], runs: Mapping[Identifier, Run], gone: Identifier = ""
+) -> Outputs:
+    """The list of reports without the one that is `gone`.
+
+    While another report cannot be read, or a run of one, the other entries stay as they are.
+    """
+    others = [report for report in reports if report.id != gone]
+    left = [name for name in report_names(root) if name != gone]
+    path = root / REPORTS
+    if len(others) == len(left) and all(run in runs for report in others for run in report.runs):
+        return {path: reports_json(others, runs).encode()}
+    return {path: without(path, gone).encode()} if gone and path.exists() else {}
 
 
 # --- what becomes of the files -------------------------------------------------------------------

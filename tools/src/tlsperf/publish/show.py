@@ -9,7 +9,7 @@ from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report, Run
 from tlsperf.contract.text import listed
-from tlsperf.load.page import FOLDER
+from tlsperf.load.page import report_names
 from tlsperf.load.root import report_id, run_id
 from tlsperf.load.run import read_run
 from tlsperf.publish.assemble import assembler, results_of
@@ -22,7 +22,7 @@ def results_to_show(root: Path, given: str) -> Results:
     A name that both have is that of the run; `content/perf/<name>` is the report. Ratios of a run
     are to the baseline of a new report on it. Raises UserError for an unknown name.
     """
-    names = sorted(path.parent.name for path in (root / FOLDER).glob("*/index.md"))
+    names = report_names(root)
     runs = sorted(path.parent.name for path in (root / "data" / "runs").glob("*/run*.toml"))
     named = Path(given.rstrip("/"))
     is_path = named.parent != Path()

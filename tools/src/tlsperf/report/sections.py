@@ -31,13 +31,13 @@ def sections(
     """
     own = report_of(report.id)
     before = predecessor(report, reports, runs)
-    compared = list(readable(report_of, [before.id] if before else []))
+    compared = next(readable(report_of, [before.id]), None) if before else None
     return {
         "means": group_means(own),
         "noise": noise,
         "efficiency": efficiency(own),
         "sockets": socket_shares(own) or None,
-        "changes": changes(compared[0], own, _between_runs(noise)) if compared else None,
+        "changes": changes(compared, own, _between_runs(noise)) if compared else None,
     }
 
 
