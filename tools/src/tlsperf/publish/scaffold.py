@@ -120,8 +120,6 @@ def _description(results: Results) -> str:
 def report_page(report: Report, results: Results) -> str:
     """The text of `index.md` of a new report."""
     document = tomlkit.document()
-    for line in _TO_WRITE:
-        document.add(tomlkit.comment(line))
     document.add("title", tomlkit.item(report.title))
     document.add("date", tomlkit.item(report.time or report.date))
     document.add("description", tomlkit.item(_description(results)))
@@ -136,6 +134,8 @@ def report_page(report: Report, results: Results) -> str:
         settings.add("baseline", report.baseline)
     if report.previous:
         settings.add("previous", report.previous)
+    for line in _TO_WRITE:
+        settings.add(tomlkit.comment(line))
     document.add("extra", tomlkit.table(is_super_table=True).add("report", settings))
     head = f"+++\n{tomlkit.dumps(document)}+++\n"
     return "\n".join([head, *(f"{part}\n" for part in _body(results))])
