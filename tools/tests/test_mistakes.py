@@ -62,21 +62,21 @@ AT = "--base-url https://acme.example"
 MISTAKES = {
     "a run is misspelt in the front matter": Mistake(
         CHECK,
-        f"{PAGE}:14: found the run '{TYPO}', expected {RUN}",
+        f"{PAGE}:11: found the run '{TYPO}', expected {RUN}",
         put(f'runs = ["{RUN}"]', f'runs = ["{TYPO}"]'),
     ),
     "a key is misspelt in the front matter": Mistake(
         CHECK, "the unknown key basline, expected baseline", put("baseline =", "basline =")
     ),
     "the front matter is no TOML": Mistake(
-        CHECK, f"{PAGE}:5: this is not TOML: invalid value", put('title = "', "title = Example ")
+        CHECK, f"{PAGE}:2: this is not TOML: invalid value", put('title = "', "title = Example ")
     ),
     "the description is missing": Mistake(
         CHECK, "found no description, expected a sentence that", put("description =", "summary =")
     ),
     "the description is empty": Mistake(
         CHECK,
-        f"{PAGE}:7: found an empty description, expected a sentence that feeds",
+        f"{PAGE}:4: found an empty description, expected a sentence that feeds",
         lambda page: "\n".join(
             'description = ""' if line.startswith("description") else line
             for line in page.split("\n")
