@@ -5,7 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::fs::{Access, access};
 
-use crate::project::RUNS;
+/// Where runs are in a project.
+pub const RUNS: &str = "data/runs";
 
 /// Where else in a project: nights, which scripts measure, and runs that no report uses.
 const OTHERS: [&str; 2] = ["data/nightly", "build"];

@@ -15,6 +15,9 @@ use tls_harness::record::Record;
 use crate::files::{hex, sha256};
 use crate::stop;
 
+/// Its path in the folder of a run.
+pub const RECORDS: &str = "raw/records.jsonl";
+
 /// How often to try again while the disk is full: for half an hour.
 const TRIES: u32 = 180;
 const PAUSE: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail};
 use jiff::Timestamp;
 
-use crate::folder;
+use crate::folder::{self, RUNS};
 use crate::id::is_id;
 use crate::implementations::Places;
 use crate::lines::suggestion;
@@ -19,9 +19,6 @@ const BENCH: &str = "bench";
 const COMPILED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 const SUITES: &str = "bench/suites";
-
-/// The folder of runs.
-pub const RUNS: &str = "data/runs";
 
 /// The folder of comparisons by instructions; reports do not use it.
 const COMPARISONS: &str = "build/compare";

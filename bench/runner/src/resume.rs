@@ -7,9 +7,8 @@ use anyhow::{Result, ensure};
 
 use crate::history::History;
 use crate::host::facts;
-use crate::journal::Journal;
+use crate::journal::{Journal, RECORDS};
 use crate::manifest::{HostFacts, Run, RunCounter, SuiteReference};
-use crate::run::RECORDS;
 use crate::words::counted;
 
 /// The run in `path`, if it is the one that would begin now.

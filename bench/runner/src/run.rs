@@ -12,7 +12,7 @@ use crate::host::check::check;
 use crate::host::root::Root;
 use crate::host::{facts, identity};
 use crate::implementations::{Lock, is_there, prepare};
-use crate::journal::Journal;
+use crate::journal::{Journal, RECORDS};
 use crate::manifest::{RawFile, RunCounter, SuiteReference};
 use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
@@ -26,9 +26,6 @@ use crate::words::{say, warn};
 
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
-
-/// The journal in the folder of a run.
-pub const RECORDS: &str = "raw/records.jsonl";
 
 /// Checks, before anything is built, that what the folder of a run holds was begun by this order.
 /// Returns how the run refers to the suite, and its counter.
