@@ -41,8 +41,7 @@ report: bench/suites/$(SUITE).toml doctor-report libraries $(VENV)/.tools $(ZOLA
 	$(TLSPERF) new --quiet $(RUN)
 	$(TLSPERF) render --quiet $(RUN)
 	$(SITE) build
-	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it, with its downloads)"
-	@echo "next: write its prose in content/perf/$(RUN)/index.md"
+	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it; its prose: content/perf/$(RUN)/index.md)"
 
 # A mistake in its name or its text is told before libraries are built for minutes.
 .PHONY: suite

@@ -15,6 +15,7 @@ import subprocess
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -155,8 +156,13 @@ def run(
         if zola.version >= DEBOUNCE:
             command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        server = subprocess.Popen(command)
+        # Until its process is known, a signal waits: nobody else would end the server.
+        ends = {signal.SIGINT, signal.SIGTERM}
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+        accept = partial(signal.pthread_sigmask, signal.SIG_UNBLOCK, ends)
+        server = subprocess.Popen(command, preexec_fn=accept)
         try:
+            accept()
             code = server.wait()
         except KeyboardInterrupt:
             return
