@@ -302,8 +302,10 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
             ..order
         };
         run(&order, root).inspect_err(|_| {
-            // The next comparison is another run, since trees may have changed.
-            let _ = std::fs::remove_dir_all(&order.out);
+            // The next comparison is another run, since trees may have changed. This folder is new.
+            if stop::signal().is_some() {
+                let _ = std::fs::remove_dir_all(&order.out);
+            }
         })?;
         match arguments.format {
             Format::Text => show(&project, &order.out)?,

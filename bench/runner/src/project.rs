@@ -182,10 +182,11 @@ impl Project {
     /// The folders of a comparison: that of its counts, and that of its times. Both are new: trees
     /// may have changed since a comparison was stopped.
     pub fn comparison_of_today(&self) -> [PathBuf; 2] {
-        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare", "raw"))
+        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare", ""))
     }
 
-    /// The first folder in which an entry does not exist.
+    /// The first folder in which an entry does not exist; with an empty one, the first that does
+    /// not exist itself.
     fn next_of_today(&self, folder: &str, name: &str, entry: &str) -> PathBuf {
         let today = Timestamp::now().strftime("%Y-%m-%d");
         let name = |number: u32| match number {
@@ -275,6 +276,20 @@ fn meant(given: &Path, names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_comparison_takes_folders_that_are_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_owned();
+        let project = Project {
+            here: root.clone(),
+            root,
+        };
+        let [_, first] = project.comparison_of_today();
+        std::fs::create_dir_all(folder.path().join(&first)).unwrap();
+        let [_, second] = project.comparison_of_today();
+        assert_eq!(second, PathBuf::from(format!("{}-2", first.display())));
+    }
 
     /// Which of three folders have sources, and whose are used.
     const SOURCES: [(&[&str], &str); 4] = [
