@@ -612,10 +612,14 @@ def repository(folder: Path, scripts: Sequence[str], files: Mapping[str, str]) -
     return folder / "origin.git"
 
 
-def checkout(origin: Path, name: str) -> Path:
-    """A shallow checkout beside its origin, as on GitHub."""
-    git(origin.parent, "clone", "--quiet", "--depth=1", f"file://{origin}", name)
-    return origin.parent / name
+def checkout(origin: Path, name: str, *, detached: bool = False) -> Path:
+    """A checkout beside its origin as actions/checkout leaves one: shallow, with main in FETCH_HEAD."""
+    main, folder = "refs/remotes/origin/main", origin.parent / name
+    git(origin.parent, "init", "--quiet", name)
+    git(folder, "remote", "add", "origin", f"file://{origin}")
+    git(folder, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", f"+refs/heads/main:{main}")
+    git(folder, "checkout", "--quiet", *(["--detach"] if detached else ["-B", "main"]), main)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -181,6 +181,19 @@ def test_every_library_with_a_main_branch_is_counted_by_night() -> None:
     mains = [path.parent.name for path in files if "[main]" in path.read_text(encoding="utf-8")]
     (listed,) = re.findall(r"library: \[([^]]*)\]", text)
     assert sorted(listed.split(", ")) == mains
+    steps = [step for step in WORKFLOWS["counts"].jobs["find"].steps if "path" in step.inputs]
+    downloads = {step.inputs["name"]: step.inputs["path"] for step in steps[:-1]}
+    assert downloads == {f"night-{main}": f"build/night/{main}/" for main in mains}
+
+
+@each_job
+def test_an_artifact_is_fetched_by_its_name_into_a_folder_that_no_other_is_in(
+    workflow: Workflow, job: Job
+) -> None:
+    """Of those that a pattern finds, one could write another's files, and a single one gets no folder."""
+    fetched = [step.inputs for step in job.steps if step.action == "actions/download-artifact"]
+    assert all(inputs.keys() == {"name", "path"} for inputs in fetched)
+    assert len({inputs["path"] for inputs in fetched}) == len(fetched)
 
 
 def test_every_build_uses_the_lock_files() -> None:
