@@ -16,6 +16,7 @@ class Step(BaseModel, frozen=True):
     id: str | None = None
     name: str = ""
     run: str | None = None
+    shell: str | None = None
     uses: str | None = None
     condition: str | None = Field(None, alias="if")
     env: dict[str, str] = {}

@@ -33,6 +33,9 @@ ACTION = read_action(ROOT / "action.yml")
 PAGE = workflow_in(ROOT / "docs" / "pull-requests.md")
 """What others copy to use the action."""
 
+SITE = read_workflow(ROOT / "tools/src/tlsperf/shipped/site/.github/workflows/pages.yml")
+"""That of a site of its own, which `tlsperf init` writes."""
+
 PUSHING = {
     "scripts/open-pull-request",
     "scripts/publish-release",
@@ -48,7 +51,7 @@ each_job = pytest.mark.parametrize(
 
 
 def test_actions_are_pinned_by_commit_with_their_tag_beside_it_and_alike_everywhere() -> None:
-    texts = [*(w.text for w in WORKFLOWS.values()), ACTION.text, PAGE.text]
+    texts = [*(w.text for w in WORKFLOWS.values()), ACTION.text, PAGE.text, SITE.text]
     found = re.findall(r"uses: ([\w./-]+@.*)", "".join(texts))
     pinned = re.compile(r"([\w.-]+/[\w./-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)")
     found = [use for use in found if not use.startswith("OWNER/")]
@@ -107,6 +110,7 @@ def test_a_host_measures_one_run_at_a_time_and_only_the_main_branch() -> None:
     assert measure.concurrency == {
         "group": "bench-${{ matrix.host }}",
         "cancel-in-progress": False,
+        "queue": "max",  # or a third run would cancel the second while it waits
     }
     for job in WORKFLOWS["bench"].jobs.values():
         assert "github.ref == 'refs/heads/main'" in (job.condition or "")
@@ -158,6 +162,29 @@ def test_a_fork_is_fetched_before_the_build_and_never_published() -> None:
     assert runs.index("scripts/fetch-source") < runs.index("make libraries")
     for job in (jobs["draft"], jobs["propose"]):
         assert "&& !inputs.source" in (job.condition or "")
+
+
+def test_where_nothing_was_measured_nothing_is_drafted() -> None:
+    """BENCH_HOSTS need not list the host that is asked for: the other hosts have no run then."""
+    jobs = WORKFLOWS["bench"].jobs
+    for before, job in (("measure", jobs["draft"]), ("draft", jobs["propose"])):
+        assert f"needs.{before}.result != 'skipped'" in (job.condition or "")
+
+
+@each_job
+def test_a_job_can_be_run_again(workflow: Workflow, job: Job) -> None:
+    """It uploads under the names of before; actions/deploy-pages takes no second `github-pages`."""
+    for step in job.steps:
+        if step.action == "actions/upload-artifact":
+            assert step.inputs["overwrite"] is True
+        if step.action == "actions/upload-pages-artifact":
+            assert step.inputs["name"] == "github-pages-${{ github.run_attempt }}"
+
+
+@each_job
+def test_a_pipe_fails_where_any_part_of_it_does(workflow: Workflow, job: Job) -> None:
+    """GitHub's shell sets pipefail only where `shell: bash` is named."""
+    assert all(step.shell == "bash" for step in job.steps if "|" in (step.run or ""))
 
 
 @each_job
