@@ -2,9 +2,9 @@
 
 `python tools/automation/rehearse_action.py` runs the steps of that workflow and those of the
 action, with the rustls that is locked as the base: once with a pull request that changes no code,
-once with one that adds 2% of instructions to sending. Stand-ins: a checkout is a clone, `sudo` and
-`rustup` write down their arguments, a cache is empty, and tlsbench is built already. The builds of
-both trees and the counts are real, of one scenario.
+once with one that adds 2% of instructions to sending. Stand-ins: a checkout is a clone, `sudo` writes
+down its arguments, and tlsbench is built already. The builds of both trees and the counts are real, of
+one scenario.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def set_stage(folder: Path) -> Stage:
     lend(action, RELEASE)
     fork_of_rustls(stage.library)
     (folder / "bin").mkdir()
-    for name, text in (("sudo", WRITES_DOWN), ("rustup", WRITES_DOWN), ("cargo", CARGO)):
+    for name, text in (("sudo", WRITES_DOWN), ("cargo", CARGO)):
         path = folder / "bin" / name
         path.write_text(text)
         path.chmod(0o755)
@@ -130,13 +130,9 @@ def play_action(stage: Stage, given: dict[str, str]) -> tuple[str, bool]:
     action = read_action(folder / "action.yml")
     expect(action.required <= given.keys(), "the page gives all inputs that are required")
     values = {f"inputs.{name}": value for name, value in {**action.inputs, **given}.items()}
-    values |= {"github.action_path": str(folder), "github.sha": "0" * 40}
+    values |= {"github.action_path": str(folder)}
     printed = ""
     for step in action.steps:
-        if step.action == "actions/cache":
-            key = filled(step.inputs["key"], values)
-            expect(re.fullmatch(r"tlsbench-rustls-\w+-[0-9a-f]{16}-0{40}", key), f"cache {key}")
-            continue
         if step.run is None:
             raise RehearsalError(f"the rehearsal does not know {step.uses}")
         result = shell(stage, step, values)
@@ -199,8 +195,7 @@ def rehearse(folder: Path) -> None:
     print(played.summary)
     expect("**2 rows: more instructions in 0, fewer in 0," in played.summary, "its summary says so")
     installed = (folder / "installed").read_text("utf-8")
-    expect("--no-install-recommends valgrind=1:3" in installed, "one version of Valgrind is asked")
-    expect("rustup toolchain install 1." in installed, "one version of Rust is asked for")
+    expect("--no-install-recommends valgrind\n" in installed, "Valgrind is asked for")
 
     # The same base again, so that it is not built again.
     run(["git", "reset", "--quiet", "--hard", "HEAD~1"], cwd=stage.library)

@@ -60,6 +60,21 @@ def test_actions_are_pinned_by_commit_with_their_tag_beside_it_and_alike_everywh
     assert len({pin[0] for pin in pins if pin}) == len({pin[1] for pin in pins if pin}) > 3
 
 
+def test_what_is_pinned_is_proposed_anew_by_dependabot_or_listed_there() -> None:
+    """For GitHub's actions it reads the YAML files of a folder, and of the root those of WORKFLOWS."""
+    text = (ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8")
+    (actions,) = [
+        set(update["directories"])
+        for update in yaml.safe_load(text)["updates"]
+        if update["package-ecosystem"] == "github-actions"
+    ]
+    site = SITE.path.parent.relative_to(ROOT).as_posix()
+    assert actions == {"/", f"/{site}"}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for pin in re.findall(r"^([A-Z_]+_VERSION) :=", makefile, re.MULTILINE):
+        assert pin in text, pin
+
+
 def test_every_job_with_more_rights_exists_and_every_workflow_is_read() -> None:
     assert {(w.path.stem, job.id) for w, job in JOBS} >= RIGHTS.keys()
     assert not list(FOLDER.glob("*.yaml"))
@@ -255,13 +270,14 @@ def test_the_reader_of_workflows_finds_all_parts(tmp_path: Path) -> None:
     assert (uses.action, uses.inputs, run.run, run.condition) == ("a/b", {"x": 1}, "make", "i")
 
 
-def test_our_action_uses_a_cache_alone_and_no_secret() -> None:
-    assert {step.action for step in ACTION.steps if step.uses} == {"actions/cache"}
+def test_our_action_uses_no_other_action_and_no_secret() -> None:
+    """Such as a cache, in which one commit of a pull request leaves a program that a later one runs."""
+    assert not [step.uses for step in ACTION.steps if step.uses]
     assert not re.search(r"secrets\.|github\.token", ACTION.text)
 
 
 def test_the_workflow_to_copy_can_only_read_and_is_not_started_with_rights() -> None:
-    assert PAGE.events == {"pull_request": None, "push": {"branches": ["main"]}}
+    assert PAGE.events == {"pull_request": None}
     assert PAGE.permissions == {}
     (job,) = PAGE.jobs.values()
     assert job.permissions == READS
