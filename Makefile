@@ -340,15 +340,28 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 pages: ADDRESS = --base-url "$$BASE_URL"
 pages: site ## build the site for $BASE_URL
 
-# The sources are those of HEAD. tools/build has what an earlier wheel was made of.
+CARGO_CYCLONEDX := build/bin/cargo-cyclonedx
+CARGO_CYCLONEDX_VERSION := 0.5.9
+
+# The sources are those of HEAD. tools/build has what an earlier wheel was made of. What is in each is listed beside
+# it (CycloneDX): the packages of the program tlsbench, and those that the wheel is tested with.
 .PHONY: release
-release: tlsbench $(VENV)/.tools ## make the wheel and the archive of a release, in build/release
+release: tlsbench $(VENV)/.audit $(CARGO_CYCLONEDX)-$(CARGO_CYCLONEDX_VERSION) ## make the wheel and the archive of a release, in build/release
 	rm -rf build/release tools/build && mkdir -p build/release
 	$(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/release ./tools
 	name=tlsbench-$$($(RELEASE)/tlsbench --version | cut -d' ' -f2)-$$(uname -m)-linux; \
 	git archive --prefix=$$name/ --output=build/release/$$name.tar --add-file=$(RELEASE)/tlsbench HEAD \
 	  bench data/schema LICENSE LICENSE-APACHE LICENSE-ISC LICENSE-MIT; \
-	gzip build/release/$$name.tar
+	gzip build/release/$$name.tar; \
+	$(CARGO_CYCLONEDX) cyclonedx --quiet --manifest-path bench/Cargo.toml --format json --spec-version 1.5 --override-filename sbom; \
+	sed "s|file://$$PWD/|file:///|g" bench/runner/sbom.json > build/release/$$name.cdx.json
+	rm bench/*/sbom.json bench/libraries/*/sbom.json
+	$(VENV)/bin/cyclonedx-py requirements tools/requirements.txt --pyproject tools/pyproject.toml --output-reproducible \
+	  --output-file "build/release/$$(basename build/release/*.whl .whl).cdx.json"
+
+$(CARGO_CYCLONEDX)-$(CARGO_CYCLONEDX_VERSION):
+	cargo install cargo-cyclonedx --version $(CARGO_CYCLONEDX_VERSION) --locked --quiet --root build
+	touch $@
 
 .PHONY: draft
 draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=… SUITE=standard)

@@ -208,6 +208,38 @@ error: could not compile `libc`
     assert (done.returncode, done.stdout) == (101, shown)
 
 
+# --- a release -----------------------------------------------------------------------------------
+
+
+def test_a_release_lists_what_is_in_each_of_its_files(desk: Desk) -> None:
+    """With stand-ins for what builds and lists; no path of the machine is in a list."""
+    here, out = desk.folder / "here", "build/release"
+    (here / "tools").mkdir(parents=True)
+    write(here, "Makefile", (ROOT / "Makefile").read_text())
+    licences = ("LICENSE", "LICENSE-APACHE", "LICENSE-ISC", "LICENSE-MIT")
+    for name in ("bench/runner/Cargo.toml", "data/schema/run.json", "tools/x.py", *licences):
+        write(here, name, "")
+    write(here, ".gitignore", "/build/\n/.venv/\n")
+    commit(here)
+    desk.program("tlsbench", "echo tlsbench 1.2.3", path="here/.venv/tlsbench")
+    desk.program("pip", f"touch {out}/tlsperf-1.2.3-py3-none-any.whl", path="here/.venv/bin/pip")
+    listed = 'for it in runner libraries/x; do mkdir -p bench/$it; echo "file://$PWD/y" > bench/$it/sbom.json; done'
+    desk.program("cargo-cyclonedx", listed, path="here/build/bin/cargo-cyclonedx")
+    desk.program("cyclonedx-py", 'touch "${@: -1}"', path="here/.venv/bin/cyclonedx-py")
+    (pinned,) = re.findall(
+        r"^CARGO_CYCLONEDX_VERSION := (.*)", (here / "Makefile").read_text(), re.M
+    )
+    made = ("tlsbench", ".venv/.audit", f"build/bin/cargo-cyclonedx-{pinned}")
+    old = [word for name in made for word in ("-o", name)]
+    done = desk.run(Path("make"), "-C", str(here), *old, "RELEASE=.venv", "release")
+    assert done.returncode == 0, done.stderr
+    archive, wheel = f"tlsbench-1.2.3-{os.uname().machine}-linux", "tlsperf-1.2.3-py3-none-any"
+    names = [f"{archive}.cdx.json", f"{archive}.tar.gz", f"{wheel}.cdx.json", f"{wheel}.whl"]
+    assert sorted(path.name for path in (here / out).iterdir()) == names
+    assert (here / out / names[0]).read_text() == "file:///y\n"
+    assert git(here, "status", "--short") == ""
+
+
 # --- libraries, one or all ------------------------------------------------------------------------
 
 
