@@ -292,6 +292,7 @@ check-pictures: $(VENV)/.dev node_modules/.installed chromium ## compare twelve 
 pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
 	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py --write-pictures
 
+# actionlint does not know `concurrency.queue` yet.
 .PHONY: workflows
 workflows: $(ACTIONLINT)-$(ACTIONLINT_VERSION) build/workflows/instructions.yml ## check expressions and shell text of .github/workflows and of the workflow in docs/
 	$(ACTIONLINT)-$(ACTIONLINT_VERSION) -ignore 'unexpected key "queue"' .github/workflows/*.yml build/workflows/instructions.yml
