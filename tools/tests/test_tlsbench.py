@@ -213,6 +213,29 @@ def test_errors_name_file_and_line(data: bytes, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()
+CHANGES = json.loads((EXAMPLE.parent / "record-changes.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("change", "accepted"),
+    [(change, name == "accepted") for name, changes in CHANGES.items() for change in changes],
+)
+def test_a_line_is_accepted_as_tlsbench_accepts_it(change: dict[str, Any], accepted: bool) -> None:
+    """`tlsbench` reads the same changed lines in bench/harness/src/record.rs."""
+    line = LINES[change["line"] - 1]
+    for old, new in change["changes"]:
+        assert old in line
+        line = line.replace(old, new, 1)
+    marked = [line, LINES[8]] if '"measurement"' in line else [line]
+    try:
+        parse("".join(f"{it}\n" for it in marked).encode(), "records.jsonl")
+    except FormatError:
+        assert not accepted
+    else:
+        assert accepted
+
+
 def is_variant(text: str) -> bool:
     try:
         parse_variant(text)

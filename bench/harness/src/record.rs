@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use crate::scenario::Scenario;
 
+mod check;
 mod metric;
 
 pub use metric::{Metric, Unit};
@@ -72,6 +73,36 @@ mod optional_figure {
         deserializer: D,
     ) -> Result<Option<f64>, D::Error> {
         Ok(Some(Figure::deserialize(deserializer)?.0))
+    }
+}
+
+/// Reads a time only in the form that all tools read: `2026-11-21T08:00:01.25Z`.
+mod utc {
+    use super::*;
+
+    const FORM: &str = "0000-00-00T00:00:00";
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let fits = |(found, form): (char, char)| match form {
+            '0' => found.is_ascii_digit(),
+            form => found == form,
+        };
+        let (second, fraction) = text.split_at_checked(FORM.len()).unwrap_or_default();
+        let fraction = fraction.strip_suffix('Z').unwrap_or("no Z");
+        let digits = fraction.strip_prefix('.').unwrap_or("0");
+        let is_time = second.len() == FORM.len()
+            && second.chars().zip(FORM.chars()).all(fits)
+            && (fraction.is_empty() || fraction.starts_with('.'))
+            && (1..=9).contains(&digits.len())
+            && digits.chars().all(|it| it.is_ascii_digit())
+            && !text.starts_with("0000")
+            && !second.ends_with("60");
+        let time = text.parse().ok().filter(|_| is_time);
+        time.ok_or_else(|| {
+            let expected = "a time in UTC such as 2026-11-21T08:00:01Z";
+            de::Error::custom(format!("time {text:?}, expected {expected}"))
+        })
     }
 }
 
@@ -175,6 +206,7 @@ impl Observation {
 pub struct Measurement {
     pub schema: Schema,
     /// Time of writing, UTC.
+    #[serde(deserialize_with = "utc::deserialize")]
     pub time: Timestamp,
     /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
@@ -223,6 +255,7 @@ pub enum Status {
 #[serde(deny_unknown_fields)]
 pub struct Block {
     pub schema: Schema,
+    #[serde(deserialize_with = "utc::deserialize")]
     pub time: Timestamp,
     /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
@@ -245,6 +278,7 @@ pub struct Block {
 #[serde(deny_unknown_fields)]
 pub struct Overhead {
     pub schema: Schema,
+    #[serde(deserialize_with = "utc::deserialize")]
     pub time: Timestamp,
     /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
@@ -296,6 +330,7 @@ pub enum Cause {
 #[serde(deny_unknown_fields)]
 pub struct RoundState {
     pub schema: Schema,
+    #[serde(deserialize_with = "utc::deserialize")]
     pub time: Timestamp,
     /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
@@ -424,6 +459,121 @@ mod tests {
             assert_ne!(line, example, "{found} is not in the example");
             assert!(serde_json::from_str::<Record>(&line).is_err(), "{line}");
             assert!(!validator.is_valid(&serde_json::from_str(&line).unwrap()));
+        }
+    }
+
+    /// A line as a program's output is read.
+    fn read(line: &str) -> Result<Record, String> {
+        let record: Record = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        record.check()?;
+        Ok(record)
+    }
+
+    /// `tools/tests/test_tlsbench.py` reads the same changed lines.
+    #[test]
+    fn a_line_is_accepted_as_the_tools_accept_it() {
+        let changes = include_str!("../../../data/schema/record-changes.json");
+        let changes: Value = serde_json::from_str(changes).unwrap();
+        for name in ["accepted", "rejected"] {
+            for change in changes[name].as_array().unwrap() {
+                let number = change["line"].as_u64().unwrap() as usize;
+                let mut line = EXAMPLE.lines().nth(number - 1).unwrap().to_owned();
+                for pair in change["changes"].as_array().unwrap() {
+                    let [old, new] = [0, 1].map(|it| pair[it].as_str().unwrap());
+                    assert!(line.contains(old), "{old}");
+                    line = line.replacen(old, new, 1);
+                }
+                let found = read(&line);
+                assert_eq!(found.is_ok(), name == "accepted", "{line}: {found:?}");
+            }
+        }
+    }
+
+    /// Values that any field of a record may have by mistake.
+    const VALUES: &str = r#"[null, true, 0, -1, 0.0, 1.5, 1e300, 99999999999999999999, "", "x",
+        "rate", "1.3", "MiB/s", "MLKEM768", [], [[]], [null], ["x"], {}, {"x": 1}]"#;
+
+    /// Calls `each` with every variant of a value in which one part is another value, or is absent.
+    fn vary(value: &Value, others: &[Value], each: &mut dyn FnMut(Value)) {
+        others.iter().for_each(|other| each(other.clone()));
+        match value {
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let mut without = fields.clone();
+                    without.remove(name);
+                    each(without.into());
+                    vary(field, others, &mut |field| {
+                        let mut fields = fields.clone();
+                        fields[name] = field;
+                        each(fields.into());
+                    });
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    each([&items[..], std::slice::from_ref(item)].concat().into());
+                    vary(item, others, &mut |item| {
+                        let mut items = items.clone();
+                        items[index] = item;
+                        each(items.into());
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_changed_line_that_is_read_fits_the_schema() {
+        let validator = validator();
+        let others: Vec<Value> = serde_json::from_str(VALUES).unwrap();
+        let (mut kept, mut all) = (0, 0);
+        for line in EXAMPLE.lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            vary(&line, &others, &mut |changed| {
+                // These are compared with the request.
+                let same = |field| changed[field] == line[field];
+                if !same("scenario") || !same("implementation") {
+                    return;
+                }
+                all += 1;
+                if let Ok(record) = read(&changed.to_string()) {
+                    kept += 1;
+                    validator
+                        .validate(&changed)
+                        .unwrap_or_else(|it| panic!("{changed}: {it}"));
+                    let written = serde_json::to_value(&record).unwrap();
+                    assert!(validator.is_valid(&written), "{written}");
+                }
+            });
+        }
+        assert!(kept > 100 && all > 2000, "{kept} of {all}");
+    }
+
+    #[test]
+    fn a_histogram_is_that_of_a_program_or_rejected() {
+        let mut latencies = crate::latency::Latencies::new().unwrap();
+        latencies.add(std::time::Duration::from_micros(70)).unwrap();
+        let whole = latencies.encode().unwrap();
+        let line = |text: &str| {
+            let line = EXAMPLE.lines().nth(7).unwrap();
+            line.replace(
+                "\"operations\"",
+                &format!("\"histogram\":{text:?},\"operations\""),
+            )
+        };
+        read(&line(&whole)).unwrap();
+        let longer = format!("{whole}AAAA");
+        for text in [
+            "",
+            "x",
+            "AAAA",
+            &whole[4..],
+            &whole[..whole.len() - 8],
+            &longer,
+        ] {
+            let error = read(&line(text)).unwrap_err();
+            assert!(error.starts_with("histogram: "), "{error}");
         }
     }
 

@@ -6,12 +6,33 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
+use crate::scenario::Operation;
+
+/// The fields of an observation in the schema.
+static FIELDS: LazyLock<Value> = LazyLock::new(|| {
+    let schema = include_str!("../../../../data/schema/record.schema.json");
+    let mut schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    schema["$defs"]["Observation"]["properties"].take()
+});
+
 /// The values that the schema allows for a field of an observation.
 fn values(field: &str) -> Vec<String> {
-    let schema = include_str!("../../../../data/schema/record.schema.json");
-    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-    let values = &schema["$defs"]["Observation"]["properties"][field]["enum"];
-    serde_json::from_value(values.clone()).unwrap_or_default()
+    serde_json::from_value(FIELDS[field]["enum"].clone()).unwrap_or_default()
+}
+
+/// The least and the largest rate that can have been measured, in any unit.
+pub(super) fn rates() -> [f64; 2] {
+    let rates = &FIELDS["value"]["rates"];
+    [0, 1].map(|it| rates[it].as_f64().unwrap_or(f64::NAN))
+}
+
+impl Metric {
+    /// The units that it may have in an operation; empty if the operation has no such metric.
+    pub(super) fn units(self, operation: Operation) -> Vec<String> {
+        let all = &FIELDS["metric"]["units"][self.0];
+        let units = all.get(operation.to_string()).or_else(|| all.get("*"));
+        serde_json::from_value(units.cloned().unwrap_or_default()).unwrap_or_default()
+    }
 }
 
 /// A type for names of the schema, with constants for the names that several modules use.
@@ -108,6 +129,16 @@ mod tests {
             assert_eq!(serde_json::to_value(unit).unwrap(), name);
         }
         assert!(values("metric").len() > 5 && values("unit").len() > 8);
+    }
+
+    #[test]
+    fn the_schema_states_units_by_operation_and_the_bounds_of_a_rate() {
+        let units = |operation| Metric::RATE.units(operation);
+        assert_eq!(units(Operation::Transfer), ["MiB/s"]);
+        assert_eq!(units(Operation::ClientHello), ["operations/s"], "any other");
+        assert!(units(Operation::Memory).is_empty());
+        let [least, most] = rates();
+        assert!(0.0 < least && least < most && most.is_finite());
     }
 
     #[test]

@@ -418,6 +418,10 @@ WHOLE_UNITS: Final = frozenset(
 SCALES: Final[Mapping[str, int]] = {"KiB": 1024, "µs": 1000}
 """Bytes or nanoseconds in a unit, where it is neither."""
 
+LEAST_RATE: Final = 0.01
+MOST_RATE: Final = 1e12
+"""A rate outside these bounds cannot have been measured, in any unit."""
+
 if TYPE_CHECKING:
     Metric = str
     Statistic = str

@@ -7,6 +7,7 @@ schema and examples. A field that a source does not report is absent (None here)
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Final, Literal, Self
@@ -16,12 +17,13 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    JsonValue,
     StringConstraints,
     model_validator,
 )
 
 from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER
-from tlsperf.contract.metrics import Metric, Statistic, Unit
+from tlsperf.contract.metrics import LEAST_RATE, METRICS, MOST_RATE, Metric, Statistic, Unit
 from tlsperf.contract.operations import Operation
 from tlsperf.contract.variant import GROUPS, VariantText
 
@@ -134,13 +136,24 @@ def _shared(scenario: Scenario) -> Scenario:
 _Shared = Annotated[Scenario, AfterValidator(_shared)]
 
 
+def _lists(units: Mapping[str, Sequence[str]]) -> dict[str, JsonValue]:
+    """Units by operation, as JSON has them; `*` are the operations that are not named."""
+    return {operation: list(of) for operation, of in units.items()}
+
+
 class Observation(Model):
-    """One measured figure of one scenario: a row."""
+    """One measured figure of one scenario: a row.
+
+    The schema also has the units that a metric may have by operation, and the bounds of a rate:
+    `tlsbench` checks them when it measures.
+    """
 
     phase: Phase = "total"
-    metric: Metric
+    metric: Metric = Field(
+        json_schema_extra={"units": {name: _lists(of.units) for name, of in METRICS.items()}}
+    )
     statistic: Statistic = "value"
-    value: float = Field(ge=0)
+    value: float = Field(ge=0, json_schema_extra={"rates": [LEAST_RATE, MOST_RATE]})
     unit: Unit
 
 

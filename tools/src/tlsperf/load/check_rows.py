@@ -14,7 +14,7 @@ from typing import Final
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.identifier import IDENTIFIER
-from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS
+from tlsperf.contract.metrics import LEAST_RATE, METRICS, MOST_RATE, STATISTICS, UNITS
 from tlsperf.contract.record import CERTIFICATES, SCENARIO_FIELDS, Scenario
 from tlsperf.load.rows import ParsedRow
 
@@ -23,10 +23,6 @@ KEY_EXCHANGES: Final = (
     *("MLKEM512", "MLKEM768", "MLKEM1024"),
     *("X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024"),
 )
-
-LEAST_RATE: Final = 0.01
-MOST_RATE: Final = 1e12
-"""A rate outside these bounds cannot have been measured, in any unit."""
 
 _Accepts = Callable[[str], object]
 
