@@ -1,6 +1,6 @@
 //! A program without a library, for the runner's tests: it follows the protocol and makes its
 //! figures up. It is named after its file. In `suite.toml` beside it, a comment before each
-//! scenario states how it must misbehave: `# way: crash`.
+//! scenario states how it must misbehave: `# way: crash`, or how its output differs: `# way: this => that`.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -74,14 +74,20 @@ fn measure() -> Result<()> {
         request.measure_seconds + request.warmup_seconds,
     ));
     let mut scenario = request.scenario.clone();
-    let mut rate = 1000.0 + f64::from(request.round % 3);
-    match way.as_str() {
-        "another-scenario" => scenario.threads = Some(99),
-        "negative" => rate = -1.0,
-        _ => {}
+    let rate = 1000.0 + f64::from(request.round % 3);
+    if way == "another-scenario" {
+        scenario.threads = Some(99);
     }
     output += &measurement(&request, &scenario, &way, rate)?;
     output += &mark(&request, Status::Measured, start)?;
+    if let Some((old, new)) = way.split_once(" => ") {
+        anyhow::ensure!(output.contains(old), "no {old} in {output}");
+        output = output.replacen(old, new, 1);
+    }
+    if way == "twice" {
+        let line = output.split_inclusive('\n').next().unwrap_or_default();
+        output = format!("{line}{output}");
+    }
     let bytes = output.as_bytes();
     let end = if way == "truncated" {
         bytes.len() - 9
@@ -142,8 +148,8 @@ fn measurement(request: &Request, scenario: &Scenario, way: &str, rate: f64) -> 
         "stopped-twice" => !third_time()?,
         _ => false,
     };
-    let has_sides = scenario.operation.has_sides() && way != "without-side";
-    let sides = match has_sides {
+    let has_sides = scenario.operation.has_sides();
+    let sides = match has_sides && way != "without-side" {
         true => vec![Some(Side::Client), Some(Side::Server)],
         false => vec![None],
     };
@@ -161,7 +167,10 @@ fn measurement(request: &Request, scenario: &Scenario, way: &str, rate: f64) -> 
                 metric: Metric::RATE,
                 statistic: Statistic::Value,
                 value: 123_456.0,
-                unit: Unit::HANDSHAKES_PER_SECOND,
+                unit: match has_sides {
+                    true => Unit::HANDSHAKES_PER_SECOND,
+                    false => Unit::OPERATIONS_PER_SECOND,
+                },
             }],
             operations: 1,
             elapsed_seconds: Some(1.0),

@@ -1,6 +1,7 @@
 //! Runs suites of TLS measurements: the programs of the libraries measure, and the runner controls
 //! order and time, writes the journal and watches the host.
 
+mod block;
 mod commit;
 pub mod compare;
 mod conclusion;
@@ -29,6 +30,7 @@ mod precision;
 mod program;
 mod progress;
 pub mod project;
+mod replay;
 pub mod resume;
 pub mod run;
 pub mod schedule;

@@ -14,10 +14,11 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tls_harness::counters;
 use tls_harness::implementation::{Implementation, MASK_VARIABLE};
 use tls_harness::process::end_with_this_thread;
-use tls_harness::record::{Record, Status};
-use tls_harness::request::{Counter, Request};
-use tls_harness::scenario::{Operation, Scenario, Side};
+use tls_harness::record::Record;
+use tls_harness::request::Request;
+use tls_harness::scenario::{Scenario, Side};
 
+use crate::block;
 use crate::files::sha256;
 use crate::stop::{self, Waited};
 
@@ -53,7 +54,9 @@ impl Measured {
     pub fn invalid(&self) -> Option<&str> {
         let kept = self.outcome.as_ref().ok()?;
         kept.records.iter().find_map(|record| match record {
-            Record::Measurement(it) if !it.valid => it.note.as_deref(),
+            Record::Measurement(it) if !it.valid => {
+                Some(it.note.as_deref().unwrap_or("invalid without a reason"))
+            }
             _ => None,
         })
     }
@@ -107,7 +110,10 @@ impl Program {
             .with_context(|| format!("{} measure", self.implementation.id))?;
         let outcome = match ended.failure(timeout) {
             Some(reason) => Err(reason),
-            None => check(ended.stdout, request),
+            None => block::parsed(&ended.stdout, request).map(|records| Kept {
+                lines: ended.stdout,
+                records,
+            }),
         };
         Ok(Measured {
             outcome,
@@ -221,86 +227,4 @@ fn processor_time() -> Duration {
         .filter_map(|stat| stat.split_whitespace().next()?.parse::<u64>().ok())
         .sum();
     Duration::from_nanos(nanoseconds)
-}
-
-/// Parses a block's output, and rejects an answer to another request.
-fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String> {
-    let text = std::str::from_utf8(&lines).map_err(|error| format!("output: {error}"))?;
-    if !text.ends_with('\n') {
-        return Err("output: expected complete lines".to_owned());
-    }
-    let mut records = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let at = |what: String| format!("output, line {}: {what}", index + 1);
-        let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
-        let (session, round, implementation) = match &record {
-            Record::Measurement(measurement) => {
-                let operation = request.scenario.operation;
-                let sideless = request.throughput
-                    || operation == Operation::Connection
-                    || !operation.has_sides();
-                let expected = match measurement.scenario.side {
-                    Some(side) => Some(request.scenario.on(side)),
-                    None => sideless.then(|| request.scenario.clone()),
-                };
-                if expected.as_ref() != Some(&measurement.scenario) {
-                    return Err(at(format!(
-                        "measured {}, expected {}",
-                        measurement.scenario.name(),
-                        request.scenario.name()
-                    )));
-                }
-                let counts = |metric| match request.counter {
-                    Some(counter) => counter.counts(metric),
-                    None => !Counter::Callgrind.counts(metric),
-                };
-                if !measurement.observations.iter().all(|it| counts(it.metric)) {
-                    return Err(at("time and counts in one run".to_owned()));
-                }
-                if measurement.layout != request.layout {
-                    return Err(at(format!(
-                        "layout {}, expected {}",
-                        measurement.layout, request.layout
-                    )));
-                }
-                (
-                    measurement.session,
-                    measurement.round,
-                    &measurement.implementation,
-                )
-            }
-            Record::Block(block) if block.block != request.block => {
-                return Err(at(format!(
-                    "block {}, expected {}",
-                    block.block, request.block
-                )));
-            }
-            Record::Block(block) => (block.session, block.round, &block.implementation),
-            Record::Overhead(overhead) => {
-                (overhead.session, overhead.round, &overhead.implementation)
-            }
-            Record::RoundState(_) => return Err(at("a round record, expected none".to_owned())),
-        };
-        let expected = (request.session, request.round, &request.implementation);
-        if (session, round, implementation) != expected {
-            return Err(at(format!(
-                "session {session}, round {round} of {implementation}, expected session {}, \
-                 round {} of {}",
-                request.session, request.round, request.implementation
-            )));
-        }
-        records.push(record);
-    }
-    let number = |is_meant: fn(&&Record) -> bool| records.iter().filter(is_meant).count();
-    let measurements = number(|it| matches!(it, Record::Measurement(_)));
-    let marks = number(|it| matches!(it, Record::Block(_)));
-    match records.last() {
-        Some(Record::Block(block)) if marks == 1 => match (block.status, measurements) {
-            (Status::Measured, 0) => Err("output: measured, but no measurement".to_owned()),
-            (Status::Measured, _) | (Status::Absent, 0) => Ok(Kept { lines, records }),
-            (Status::Absent, _) => Err("output: absent, but with a measurement".to_owned()),
-            (Status::Failed, _) => Err(block.reason.clone().unwrap_or_default()),
-        },
-        _ => Err("output: expected one block mark, as the last line".to_owned()),
-    }
 }

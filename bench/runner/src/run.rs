@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use jiff::Timestamp;
 
 use crate::conclusion;
@@ -17,6 +17,7 @@ use crate::manifest::{RawFile, RunCounter, SuiteReference};
 use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
+use crate::replay::Replay;
 use crate::resume::{same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
@@ -96,6 +97,23 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let (journal, records) = Journal::open(&order.out.join(RECORDS))?;
     if partial.exists() {
         run = same_run(&partial, &run)?;
+        let programs = ready.programs.iter();
+        let ids: Vec<_> = programs.map(|it| it.implementation.id.as_str()).collect();
+        let begun = Replay {
+            suite: &suite,
+            sessions: &run.sessions,
+            ids: &ids,
+            counter: order.options.counter,
+        };
+        begun.check(&records).map_err(|(index, what)| {
+            let path = order.out.join(RECORDS);
+            anyhow!(
+                "{}:{}: found {what}: the records were changed; begin another run with another \
+                 --out",
+                path.display(),
+                index + 1
+            )
+        })?;
     } else {
         ensure!(
             records.is_empty(),

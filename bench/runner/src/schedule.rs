@@ -14,6 +14,17 @@ pub fn order(seed: u64, round: u32, block: u32, count: usize) -> Vec<usize> {
     order
 }
 
+/// The blocks of a round in their order: the number of a scenario, and the index of a program.
+pub fn blocks(seed: u64, round: u32, scenarios: usize, programs: usize) -> Vec<(u32, usize)> {
+    let numbers = (0..).take(scenarios);
+    let each = |block| {
+        order(seed, round, block, programs)
+            .into_iter()
+            .map(move |it| (block, it))
+    };
+    numbers.flat_map(each).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;

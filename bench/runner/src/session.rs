@@ -122,21 +122,8 @@ impl Session<'_> {
                     self.remaining(done),
                     &format!("{}, {id}", scenario.name()),
                 );
-                let request = Request {
-                    schema: Schema,
-                    session: self.number,
-                    round,
-                    layout: self.layout,
-                    block,
-                    implementation: id.clone(),
-                    scenario: scenario.clone(),
-                    measure_seconds: self.suite.measure_seconds,
-                    warmup_seconds: self.suite.warmup_seconds,
-                    latency: self.suite.latency,
-                    pinned: self.suite.pinned,
-                    throughput: self.suite.throughput,
-                    counter: self.counter,
-                };
+                let session = (self.number, self.layout);
+                let request = self.suite.request(session, round, block, id, self.counter);
                 let (elapsed, cpu) = self.block(program, &request)?;
                 measuring += elapsed;
                 runner_cpu += cpu;

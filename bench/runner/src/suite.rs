@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tls_harness::record::Schema;
+use tls_harness::request::{Counter, Request};
 use tls_harness::scenario::{Operation, Scenario};
 use toml::{Table, Value};
 
@@ -248,6 +249,32 @@ impl Suite {
                 Listed::Build(build) => Some(build),
                 Listed::Program(_) => None,
             })
+    }
+
+    /// The request for one block of a program. `session`: its number and layout.
+    pub fn request(
+        &self,
+        (session, layout): (u32, u32),
+        round: u32,
+        block: u32,
+        implementation: &str,
+        counter: Option<Counter>,
+    ) -> Request {
+        Request {
+            schema: Schema,
+            session,
+            round,
+            layout,
+            block,
+            implementation: implementation.to_owned(),
+            scenario: self.scenarios[block as usize].clone(),
+            measure_seconds: self.measure_seconds,
+            warmup_seconds: self.warmup_seconds,
+            latency: self.latency,
+            pinned: self.pinned,
+            throughput: self.throughput,
+            counter,
+        }
     }
 
     /// Blocks in one round: each scenario of each implementation.

@@ -84,36 +84,52 @@ fn plain(value: &toml::Value) -> Value {
 }
 
 /// How a program fails, and the reason that is recorded.
-const FAILURES: &str = "
+const FAILURES: &str = r#"
     crash            | exit status 1: Error: the server's certificate was not verified
     abort            | killed by signal 6
     crash-at-the-end | exit status 1: Error: after the last record
     truncated        | output: expected complete lines
-    negative         | output, line 1: -1, expected a finite number not below 0
-    another-scenario | output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, 99 threads, client, expected
-    without-side     | output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, expected
-    no-mark          | output: expected one block mark, as the last line
-";
+    twice            | client again, expected it once
+    another-scenario | X25519, 99 threads, client, expected TLS 1.3
+    without-side     | output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, 7 threads, expected
+    no-mark          | output, line 3: nothing, expected a block mark
+    1001.0 => -1.0   | output, line 1: -1, expected a finite number not below 0
+    1001.0 => 0.0    | output, line 1: 0 handshakes/s, expected a rate of 0.01 to 1e12
+    1001.0 => NaN    | output, line 1: expected value
+    1001.0 => 1e999  | output, line 1: number out of range
+    "handshakes/s" => "MiB/s"                 | output, line 1: unit MiB/s for the rate of a handshake, expected
+    }]," => }],"operations":1,"               | output, line 1: duplicate field `operations`
+    "operations":1 => "operations":0          | output, line 1: 0 operations, expected at least 1
+    "elapsed_seconds":1.0 => "elapsed_seconds":0.0 | output, line 1: elapsed_seconds 0, expected more than 0
+    "side":"client" => "side":"sender"        | sending, expected TLS 1.3
+    "round":1 => "round":2                    | output, line 1: session 1, round 2 of fake-
+"#;
 
 #[test]
 fn a_failed_block_is_recorded_with_its_reason_and_the_rest_is_measured() {
-    for [way, reason] in rows(FAILURES) {
-        let bench = Bench::of(1, &[way, "fine"]);
-        let warnings = bench.measure().warnings.into_iter();
-        check_finished(&bench.path("run"), 2, 2, 1);
-        for block in bench.blocks() {
-            let (status, reason) = match block.block {
-                0 => (Status::Failed, reason),
-                _ => (Status::Measured, ""),
-            };
-            assert_eq!(block.status, status, "{way}");
-            let found = block.reason.unwrap_or_default();
-            assert!(found.contains(reason), "{way}: {found}");
-        }
-        assert_eq!(bench.measurements().len(), 4, "{way}");
-        let named = warnings.filter(|it| it.code == "failed-blocks" && it.message.contains(reason));
-        assert_eq!(named.count(), 2, "{way}");
+    let failures = rows::<2>(FAILURES);
+    let ways = failures.iter().map(|[way, _]| *way).chain(["fine"]);
+    let bench = Bench::of(1, &Vec::from_iter(ways));
+    let warnings = bench.measure().warnings;
+    let scenarios = failures.len() as u32 + 1;
+    check_finished(&bench.path("run"), scenarios, 2, 1);
+    for block in bench.blocks() {
+        let (status, [way, reason]) = match failures.get(block.block as usize) {
+            Some(row) => (Status::Failed, *row),
+            None => (Status::Measured, ["fine", ""]),
+        };
+        let found = block.reason.unwrap_or_default();
+        assert_eq!(block.status, status, "{way}: {found}");
+        assert!(found.contains(reason), "{way}: {found}");
     }
+    for [way, reason] in &failures {
+        let named = warnings.iter().filter(|it| it.message.contains(reason));
+        let named = named.filter(|it| it.code == "failed-blocks");
+        assert!(named.count() >= 2, "{way}");
+    }
+    let measured = bench.measurements().into_iter();
+    let threads: Vec<_> = measured.map(|it| it.scenario.threads).collect();
+    assert_eq!(threads, [Some(scenarios); 4], "only the last one");
 }
 
 #[test]
@@ -203,6 +219,95 @@ fn a_run_whose_journal_was_cut_at_any_moment_resumes() {
         );
         assert_eq!(is_interrupted, rounds.len() == 3);
     }
+}
+
+type Change = fn(&mut Vec<String>);
+
+/// What is changed in a journal of two rounds with 13 lines each: of two scenarios of two programs,
+/// three lines a block, and the state of the round. The line that is named, and a part of the message.
+const CHANGES: [(Change, usize, &str); 12] = [
+    (
+        |it| it[..6].rotate_left(3),
+        1,
+        "session 1, round 1 of fake-",
+    ),
+    (|it| it[..12].rotate_left(6), 1, ""),
+    (|it| it.rotate_left(13), 1, "round 2 of fake-"),
+    (
+        |it| it.swap(11, 12),
+        10,
+        "a record that no block mark follows",
+    ),
+    (|it| it.swap(0, 3), 1, "session 1, round 1 of fake-"),
+    (
+        |it| it[1] = it[0].clone(),
+        2,
+        "client again, expected it once",
+    ),
+    (|it| drop(it.drain(3..6)), 4, ""),
+    (
+        |it| drop(it.drain(9..12)),
+        10,
+        "after 3 of its blocks, expected all 4",
+    ),
+    (|it| drop(it.drain(..13)), 1, "round 2 of fake-"),
+    (
+        |it| it.extend(it[..13].to_vec()),
+        27,
+        "session 1, round 1 of fake-",
+    ),
+    (
+        |it| edit(&mut it[0], "1001.0", "0.0"),
+        1,
+        "0 handshakes/s, expected a rate",
+    ),
+    (
+        |it| {
+            edit(
+                &mut it[12],
+                "\"round\":1",
+                "\"round\":1,\"causes\":[\"load\"]",
+            )
+        },
+        13,
+        "disturbed = false with 1 causes, expected true",
+    ),
+];
+
+fn edit(line: &mut String, old: &str, new: &str) {
+    assert!(line.contains(old), "{line}");
+    *line = line.replacen(old, new, 1);
+}
+
+#[test]
+fn a_run_whose_journal_was_reordered_or_edited_does_not_resume() {
+    let bench = Bench::of(2, &["one", "two"]);
+    bench.measure();
+    let journal = bench.path("run/raw/records.jsonl");
+    let whole = fs::read_to_string(&journal).unwrap();
+    stop_in(&bench, 1, |_| {});
+    for (change, line, expected) in CHANGES {
+        let mut lines: Vec<_> = whole.split_inclusive('\n').map(str::to_owned).collect();
+        change(&mut lines);
+        fs::write(&journal, lines.concat()).unwrap();
+        let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+        let place = format!("records.jsonl:{line}: found ");
+        assert!(
+            error.contains(&place) && error.contains(expected),
+            "{error}"
+        );
+        assert!(error.contains("another --out"), "{error}");
+        assert_eq!(
+            fs::read_to_string(&journal).unwrap(),
+            lines.concat(),
+            "{expected}"
+        );
+        assert!(!bench.path("run/run.toml").exists());
+    }
+    fs::write(&journal, &whole).unwrap();
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 2, 2, 2);
+    assert_eq!(fs::read_to_string(&journal).unwrap(), whole);
 }
 
 /// A run with its plan only, as after a kill in the first block.
