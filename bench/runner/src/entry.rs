@@ -41,6 +41,13 @@ pub fn scenarios(mut table: Table, cores: Option<u32>) -> Result<Vec<Scenario>, 
     if !counts.is_empty() {
         fields.push(("threads".to_owned(), counts));
     }
+    let all = fields.iter().map(|(_, values)| values.len());
+    if all.fold(1, usize::saturating_mul) > MOST_SCENARIOS {
+        return Err(Wrong {
+            field: None,
+            message: format!("more than {MOST_SCENARIOS} combinations, expected fewer"),
+        });
+    }
     let pairs = |(field, values): (String, Vec<Value>)| {
         let pair = move |value| (field.clone(), value);
         values.into_iter().map(pair)
@@ -63,8 +70,11 @@ fn listed(value: Value) -> Vec<Value> {
     }
 }
 
-/// The largest number that a scenario can have.
-const MOST_THREADS: i64 = u32::MAX as i64;
+/// The largest number of threads: more than any host has processors.
+const MOST_THREADS: i64 = 10_000;
+
+/// The largest number of combinations.
+const MOST_SCENARIOS: usize = 10_000;
 
 /// The numbers of threads for a host with this many cores, in ascending order: a number, `1` and
 /// the cores, or numbers up to the cores and above.
@@ -76,7 +86,8 @@ fn thread_counts(value: &Value, cores: Option<u32>) -> Result<Vec<Value>, String
         (_, Some(1..=MOST_THREADS)) => return Ok(vec![value.clone()]),
         _ => {
             return Err(format!(
-                "threads = {value}: expected a number, \"one-and-cores\" or \"past-cores\""
+                "threads = {value}: expected a number up to {MOST_THREADS}, \"one-and-cores\" or \
+                 \"past-cores\""
             ));
         }
     };

@@ -8,6 +8,8 @@ use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
+use crate::lines;
+
 /// Writes and flushes a temporary file, then renames it to `path`.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let beside = path.with_extension("writing");
@@ -25,11 +27,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| path.display().to_string())
 }
 
-/// What a file in TOML states. An error names the file.
+/// What a file in TOML states. An error has file and line.
 pub fn parsed<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let place = || path.display().to_string();
-    let text = fs::read_to_string(path).with_context(place)?;
-    toml::from_str(&text).with_context(place)
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).with_context(|| name.clone())?;
+    lines::parse(&name, &text)
 }
 
 /// Removes a file if it exists.

@@ -9,6 +9,12 @@ use toml_edit::{Document, Item, Value};
 /// A word that differs in more letters is not suggested.
 const MOST_LETTERS: usize = 3;
 
+/// A longer message is cut: it may contain a whole key.
+const LONGEST: usize = 500;
+
+/// Parts of a key that the parser accepts.
+const MOST_PARTS: usize = 80;
+
 /// A file and the positions of its parts.
 pub struct Lines {
     name: String,
@@ -36,10 +42,7 @@ impl Lines {
 
     /// Parses the content.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
-        toml::from_str(&self.text).map_err(|error: toml::de::Error| {
-            let line = self.line(error.span().map_or(0, |span| span.start));
-            anyhow!("{}:{line}: {}", self.name, readable(error.message()))
-        })
+        parse(&self.name, &self.text)
     }
 
     /// `FILE:LINE` of the start of a list entry, or of one of its fields.
@@ -68,21 +71,41 @@ impl Lines {
         }
     }
 
-    /// The first line is 1.
     fn line(&self, place: usize) -> usize {
-        let before = self.text.get(..place).unwrap_or_default();
-        before.matches('\n').count() + 1
+        line(&self.text, place)
     }
+}
+
+/// What a text in TOML states. An error has the name and the line; every file that is read in TOML
+/// is read here.
+pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        // Only for a key of too many parts, the parser states no place.
+        let is_deep = |line: &str| line.matches('.').count() >= MOST_PARTS;
+        let line = match error.span() {
+            Some(span) => line(text, span.start),
+            None => text.lines().position(is_deep).map_or(1, |it| it + 1),
+        };
+        anyhow!("{name}:{line}: {}", readable(error.message()))
+    })
+}
+
+/// The line of a place; the first one is 1.
+fn line(text: &str, place: usize) -> usize {
+    let before = text.get(..place).unwrap_or_default();
+    before.matches('\n').count() + 1
 }
 
 /// Puts a message of the TOML parser on one line, and suggests the word that was probably meant.
 pub fn readable(message: &str) -> String {
-    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message: String = words.chars().take(LONGEST).collect();
     let invalid = ["invalid type: ", "invalid value: "];
     let wrong = invalid.iter().find_map(|it| message.strip_prefix(it));
     if let Some((found, expected)) = wrong.and_then(|it| it.split_once(", expected ")) {
         let expected = match expected {
-            "u32" | "u64" => "a whole number",
+            "u32" => "a whole number up to 4294967295",
+            "u64" => "a whole number",
             "f64" => "a number",
             "a string" => "text in quotes",
             "a boolean" => "true or false",

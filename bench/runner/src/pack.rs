@@ -13,6 +13,7 @@ use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
 use crate::files::{replace, sha256};
+use crate::lines;
 
 /// Packs the complete run in `folder` into the folder `out`; returns the archive, `<run>.tar.gz`,
 /// and the file with its checksum, `<run>.tar.gz.sha256`.
@@ -26,8 +27,7 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     );
     let text = fs::read(&manifest)
         .with_context(|| format!("{}: expected a complete run", manifest.display()))?;
-    let run: Run = toml::from_str(std::str::from_utf8(&text)?)
-        .with_context(|| manifest.display().to_string())?;
+    let run: Run = lines::parse(&manifest.display().to_string(), std::str::from_utf8(&text)?)?;
     let mut members = vec![("run.toml".to_owned(), text)];
     for file in &run.files {
         let path = folder.join(&file.path);

@@ -10,6 +10,7 @@ use toml::Table;
 
 use crate::files::sorted;
 use crate::id::{EXPECTED, is_id};
+use crate::lines;
 use crate::manifest::HostFacts;
 
 /// Folder with the descriptions of known hosts, relative to the repository.
@@ -74,7 +75,7 @@ fn known_host(path: &Path) -> Result<Option<HostFacts>> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let mut host: Table = toml::from_str(&text).with_context(place)?;
+    let mut host: Table = lines::parse(&place(), &text)?;
     host.retain(|name, _| COMPARED.contains(&name));
     Ok(Some(host.try_into().with_context(place)?))
 }

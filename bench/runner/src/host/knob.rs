@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::root::{Root, processors};
 use crate::files::replace;
+use crate::lines;
 
 /// The state file with the old values, below the root.
 const STATE: &str = "run/tlsbench-tuned.toml";
@@ -161,7 +162,7 @@ impl State {
     fn read(root: &Root) -> Result<Self> {
         let path = root.join(STATE);
         match fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).with_context(|| path.display().to_string()),
+            Ok(text) => lines::parse(&path.display().to_string(), &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error).with_context(|| path.display().to_string()),
         }

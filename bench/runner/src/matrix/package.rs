@@ -7,6 +7,7 @@ use serde::Deserialize;
 use tls_harness::implementation::MASK_VARIABLE;
 use toml::{Table, Value};
 
+use crate::lines;
 use crate::listed::{Allocator, Build};
 use crate::matrix::checkout::Checkout;
 use crate::matrix::compilers::Variable;
@@ -66,8 +67,8 @@ pub struct Package {
 pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Result<Package> {
     let library = &build.library;
     let name = format!("bench/libraries/{library}/Cargo.toml");
-    let mut manifest: Manifest = toml::from_str(adapter).with_context(|| name.clone())?;
-    let Adapter { package, bin } = toml::from_str(adapter).with_context(|| name.clone())?;
+    let mut manifest: Manifest = lines::parse(&name, adapter)?;
+    let Adapter { package, bin } = lines::parse(&name, adapter)?;
     let metadata = package.metadata.and_then(|all| all.matrix);
     let metadata = metadata
         .context("no [package.metadata.matrix]: this library is built in one version only")
@@ -78,7 +79,7 @@ pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Res
         arguments.extend(["--features".to_owned(), "tls-harness/jemalloc".to_owned()]);
     }
     let program = program(bin, &package.name, build)?;
-    let mut workspace: Table = toml::from_str(workspace).context("bench/Cargo.toml")?;
+    let mut workspace: Table = lines::parse("bench/Cargo.toml", workspace)?;
     manifest.leave_workspace();
     if let Some(generation) = metadata.generation(build)? {
         manifest.set_generation(generation, build, &metadata)?;

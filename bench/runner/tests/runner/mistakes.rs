@@ -79,8 +79,8 @@ const FIELDS: &str = r#"
     "1.3"                   | []                        | 11 | protocol = []: expected a value
     rsa-2048                | rsa-2084                  | 14 | did you mean `rsa-2048`?
     resumption =            | resumtion =               | 16 | did you mean `resumption`?
-    threads = 1             | threads = 0               | 17 | threads = 0: expected a number, "one-and-cores" or
-    threads = 1             | threads = 4294967296      | 17 | threads = 4294967296: expected a number
+    threads = 1             | threads = 0               | 17 | threads = 0: expected a number up to 10000, "one-and-cores" or
+    threads = 1             | threads = 1000000000      | 17 | threads = 1000000000: expected a number up to
     threads = 1             | threads = [1, "many"]     | 17 | threads = "many": expected a number
     rounds = 1              | round = 1                 |  5 | did you mean `rounds`?
     rounds = 1              | rounds = 0                |  5 | found rounds = 0, expected 1 to 10000
@@ -328,6 +328,67 @@ fn a_run_of_another_order_is_refused_before_programs_are_built() {
     let message = refused(&bench, "", "run --suite quick --out run");
     expect(&message, &["run.partial.toml", "it was begun by"]);
     assert!(!message.contains("building"), "{message}");
+}
+
+/// Lines that a file in TOML may have to exhaust its reader.
+fn hostile() -> [String; 7] {
+    let nested = |open: &str, close: &str| {
+        let (open, close) = (open.repeat(100_000), close.repeat(100_000));
+        format!("x = {open}1{close}")
+    };
+    [
+        format!("x{} = 1", ".x".repeat(50_000)),
+        format!("[x{}]", ".x".repeat(50_000)),
+        nested("[", "]"),
+        nested("{x = ", "}"),
+        format!("rounds = {}", "1".repeat(400)),
+        "rounds = 1000000000000000000".to_owned(),
+        format!("x = \"{}", "\u{1b}]0;".repeat(1000)),
+    ]
+}
+
+/// `failed` kills a command that takes long.
+#[test]
+fn a_hostile_file_is_rejected_at_once_with_its_line() {
+    let bench = checkout();
+    let good = suite_of("\"fake-a\"").replace("rounds = 1\n", "");
+    let begun =
+        include_str!("../../../../data/schema/run.example.toml").replace("rounds = 6\n", "");
+    let write = |path: &str, text: String| {
+        let path = bench.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let refused_at = |place: &str| {
+        let message = refused(&bench, "", "run --suite suite.toml --out build/run");
+        expect(&message, &[&format!("{place}:3: ")]);
+        assert!(
+            message.len() < 1000 && !message.contains('\u{1b}'),
+            "{message}"
+        );
+    };
+    let third = |text: &str, line: &str| {
+        let lines: Vec<&str> = text.lines().collect();
+        [&lines[..2], &[line], &lines[2..]].concat().join("\n")
+    };
+    for line in hostile() {
+        write("suite.toml", third(&good, &line));
+        refused_at("suite.toml");
+        write("suite.toml", suite_of("\"fake-a\""));
+        write("build/run/run.partial.toml", third(&begun, &line));
+        refused_at("build/run/run.partial.toml");
+        fs::remove_dir_all(bench.path("build/run")).unwrap();
+    }
+    let many = |name: &str| format!("{name} = [{}]\n", "1, ".repeat(20_000));
+    write(
+        "suite.toml",
+        suite_of("\"fake-a\"") + &many("size") + &many("in_flight"),
+    );
+    let message = refused(&bench, "", "list --suite suite.toml");
+    expect(
+        &message,
+        &["suite.toml:9: ", "more than 10000 combinations"],
+    );
 }
 
 /// Values that any field of a suite may have by mistake.
