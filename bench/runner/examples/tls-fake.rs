@@ -2,6 +2,11 @@
 //! figures up. It is named after its file. In `suite.toml` beside it, a comment before each
 //! scenario states how it must misbehave: `# way: crash`, or how its output differs: `# way: this => that`.
 
+#![allow(
+    clippy::disallowed_macros,
+    reason = "tlsbench reads what this program prints"
+)]
+
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -58,6 +63,7 @@ fn measure() -> Result<()> {
         "load" => grow("proc/stat", 1_000_000)?,
         "throttled" => grow(THROTTLED, 1)?,
         "request" => bail!("{text}"),
+        "orders" => bail!("\u{1b}]0;title\u{7} \u{1b}[2J\u{9b}1A \u{202e}"),
         "abort" => std::process::abort(),
         "absent" => {
             output += &mark(&request, Status::Absent, start)?;

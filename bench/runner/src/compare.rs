@@ -18,7 +18,7 @@ use crate::options;
 use crate::plan::Order;
 use crate::program::Program;
 use crate::stop;
-use crate::words::{counted, say};
+use crate::words::{Text, counted, say};
 
 /// The smallest bound: counts of one build repeat within 0.07% (docs/compare.md).
 const SMALLEST_BOUND: f64 = 0.002;
@@ -146,11 +146,13 @@ impl Comparison {
 
     /// For a terminal.
     #[must_use]
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self) -> Text {
         let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-        let mut text = format!("{bold}instructions, {}{bold:#}\n", self.counted_by());
+        let mut text = Text::default();
+        text.push(bold, format!("instructions, {}\n", self.counted_by()));
         for ((side, id), compilers) in ["A", "B"].iter().zip(&self.ids).zip(&self.compilers) {
-            let _ = writeln!(text, "  {side}  {id}\n     {dim}{compilers}{dim:#}");
+            let _ = write!(text, "  {side}  {id}\n     ");
+            text.push(dim, format!("{compilers}\n"));
         }
         let heading = ["scenario (unit)", "A", "B", "B over A", "B takes"];
         let mut table = vec![heading.map(str::to_owned).to_vec()];
@@ -158,7 +160,7 @@ impl Comparison {
         aligned(&mut text, &table, 1, dim);
         for (row, functions) in &self.functions {
             let name = row.scenario.name();
-            let _ = writeln!(text, "\n{bold}{name}: functions that differ most{bold:#}");
+            text.push(bold, format!("\n{name}: functions that differ most\n"));
             let mut table = vec![["", "A", "B", "B less A"].map(str::to_owned).to_vec()];
             table.extend(functions.iter().map(|it| function(it).to_vec()));
             aligned(&mut text, &table, 1, dim);
@@ -411,7 +413,7 @@ mod tests {
     fn a_comparison_prints_each_row_with_its_verdict() {
         let rows = vec![row(Some(1e6), Some(1.03e6)), row(Some(2e6), None)];
         let all = comparison(rows);
-        let text = strip_str(&all.to_text()).to_string();
+        let text = strip_str(&all.to_text().to_string()).to_string();
         let expected = "\
 instructions, counted by callgrind 3.19.0 on amd64-avx2
   A  rustls-base
@@ -500,7 +502,7 @@ a|b`c  1,000  31,000   +30,000
             sentence,
             "2 rows: more instructions in 0, fewer in 1, no difference of 1% or more in 1"
         );
-        assert!(all.to_text().contains("−50.00%"));
+        assert!(all.to_text().to_string().contains("−50.00%"));
     }
 
     #[test]

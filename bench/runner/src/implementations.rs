@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::stop;
 use crate::suite::{Suite, SuiteFile};
 use crate::warnings;
-use crate::words::{counted, say, warn};
+use crate::words::{counted, say, tell, warn};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
 
@@ -355,11 +355,11 @@ pub fn test(suite: &Suite, places: &Places) -> Result<()> {
     let mut failed = Vec::new();
     for build in ends(&suite.builds().collect::<Vec<_>>()) {
         let name = build.name();
-        eprintln!("{name}: conformance tests");
-        let tested = matrix.test(build, |line| eprintln!("{name}: {line}"));
+        tell(&format!("{name}: conformance tests"));
+        let tested = matrix.test(build, |line| tell(&format!("{name}: {line}")));
         stop::check()?;
         if let Err(error) = tested {
-            eprintln!("{name}: {error:#}");
+            tell(&format!("{name}: {error:#}"));
             failed.push(name);
         }
     }

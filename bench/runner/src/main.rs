@@ -6,8 +6,6 @@ use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
-use anstream::{eprintln, print, println};
-use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, ensure};
 use tls_harness::request::Counter;
 use tlsbench::compare;
@@ -31,7 +29,7 @@ use tlsbench::selection::Selection;
 use tlsbench::sides;
 use tlsbench::stop;
 use tlsbench::suite::Suite;
-use tlsbench::words::{be_quiet, say, warn};
+use tlsbench::words::{be_quiet, fail, say, show, tell, warn};
 
 use crate::arguments::{
     Command, CompareArguments, Format, HostCommand, RunArguments, command_line,
@@ -60,8 +58,7 @@ fn main() -> ExitCode {
             ("stopped", kept, ExitCode::from(128 + signal))
         }
     };
-    let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    eprintln!("{style}{what}:{style:#} {text}");
+    fail(what, &text);
     code
 }
 
@@ -131,8 +128,8 @@ fn execute(command: Command) -> Result<ExitCode> {
             let (suite, places) = checked(&suite, selection)?;
             let state = |it: &Listed| implementations::state(it, &places, suite.layouts);
             match format {
-                Format::Json => println!("{:#}", listing::to_json(&suite, state)),
-                _ => print!("{}", listing::to_text(&suite, state)),
+                Format::Json => show(format!("{:#}\n", listing::to_json(&suite, state))),
+                _ => show(listing::to_text(&suite, state)),
             }
             for listed in &suite.implementations {
                 implementations::is_there(listed, &places, suite.layouts)
@@ -151,7 +148,7 @@ fn execute(command: Command) -> Result<ExitCode> {
                 Err(_) => run,
             };
             let (archive, checksum) = pack(&folder, &out)?;
-            println!("{}\n{}", archive.display(), checksum.display());
+            show(format!("{}\n{}\n", archive.display(), checksum.display()));
         }
         Command::Host(HostCommand::Show { format, host }) => {
             // Known hosts are those of the project, if there is one.
@@ -163,9 +160,9 @@ fn execute(command: Command) -> Result<ExitCode> {
                 identity::identified(facts, host.as_deref(), identity::KNOWN_HOSTS.as_ref())?;
             let facts = facts::with_compilers(facts);
             match format {
-                Format::Toml => print!("{}", facts::to_toml(&facts)?),
-                Format::Json => print!("{}", facts::to_json(&facts)?),
-                _ => print!("{}", facts::to_text(&facts)),
+                Format::Toml => show(facts::to_toml(&facts)?),
+                Format::Json => show(facts::to_json(&facts)?),
+                _ => show(facts::to_text(&facts)),
             }
             for sensor in root.unreadable() {
                 warn(&format!("could not read {sensor}"));
@@ -180,7 +177,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Host(HostCommand::Reset) => return Ok(reported(&knob::reset(&root)?)),
         Command::Host(HostCommand::Check) => {
             let results = check(&facts::capture(&root), &root);
-            print!("{}", check::to_text(&results));
+            show(check::to_text(&results));
             if results
                 .iter()
                 .any(|result| result.status == CheckStatus::Fail)
@@ -231,13 +228,13 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         None => error,
     })?;
     if !is_complete() {
-        println!(
-            "{}: the same command measures the next session",
+        show(format!(
+            "{}: the same command measures the next session\n",
             finished.display()
-        );
+        ));
         return Ok(());
     }
-    show(&project, &ordered.out)
+    figures(&project, &ordered.out)
 }
 
 /// Counts the instructions of two builds, then prints which takes more.
@@ -281,9 +278,9 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     run(&order, root)?;
     let comparison = compare::compare(&order, arguments.bound, cores())?;
     match arguments.format {
-        Format::Json => println!("{:#}", comparison.to_json()),
-        Format::Markdown => print!("{}", comparison.to_markdown()),
-        _ => print!("{}", comparison.to_text()),
+        Format::Json => show(format!("{:#}\n", comparison.to_json())),
+        Format::Markdown => show(comparison.to_markdown()),
+        _ => show(comparison.to_text()),
     }
     ensure!(
         comparison.compares(),
@@ -308,8 +305,8 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
             }
         })?;
         match arguments.format {
-            Format::Text => show(&project, &order.out)?,
-            _ => eprintln!("times: {}", order.out.join("run.toml").display()),
+            Format::Text => figures(&project, &order.out)?,
+            _ => tell(&format!("times: {}", order.out.join("run.toml").display())),
         }
     }
     Ok(ExitCode::from(u8::from(comparison.is_more())))
@@ -317,16 +314,16 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
 
 /// Prints the figures of a finished run: by the tools, with verdicts; without them, or if they fail,
 /// its medians.
-fn show(project: &Project, folder: &Path) -> Result<()> {
+fn figures(project: &Project, folder: &Path) -> Result<()> {
     let shown = project.run_id(folder).is_some_and(|id| {
         let mut show = std::process::Command::new(project.tlsperf());
         let show = show.args(["show", id]).stderr(Stdio::null());
         show.status().is_ok_and(|it| it.success())
     });
     if !shown {
-        print!("{}", medians::table(folder)?);
+        show(medians::table(folder)?);
     }
-    println!("{}", folder.join("run.toml").display());
+    show(format!("{}\n", folder.join("run.toml").display()));
     Ok(())
 }
 
@@ -357,7 +354,7 @@ fn cores() -> Option<u32> {
 
 /// Prints the changes to the host; returns failure unless all succeeded.
 fn reported(report: &Report) -> ExitCode {
-    println!("{}", report.lines.join("\n"));
+    show(report.lines.join("\n") + "\n");
     ExitCode::from(u8::from(report.failed))
 }
 

@@ -10,7 +10,7 @@ use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Stati
 use tls_harness::scenario::Scenario;
 
 use crate::manifest::{Run, stored_bytes};
-use crate::words::counted;
+use crate::words::{Text, counted};
 
 /// A table that is wider has numbers for its columns, and a list of them.
 const WIDEST: usize = 120;
@@ -31,7 +31,7 @@ impl Row {
 
 /// The medians of the finished run in a folder, aligned. The output that they are printed to strips
 /// the style where there should be none.
-pub fn table(folder: &Path) -> Result<String> {
+pub fn table(folder: &Path) -> Result<Text> {
     let (run, rows) = finished(folder)?;
     let ids = run.implementations.iter().map(|it| it.id.as_str());
     let ids: Vec<&str> = ids.collect();
@@ -101,7 +101,7 @@ fn figure_of(measurement: &Measurement) -> Option<&Observation> {
     })
 }
 
-fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
+fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> Text {
     let mut table = vec![vec!["scenario".to_owned(), "unit".to_owned()]];
     table[0].extend(ids.iter().map(|it| (*it).to_owned()));
     for row in rows {
@@ -110,7 +110,8 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
         table.push(line);
     }
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let mut text = format!("{bold}medians of {}{bold:#}\n", counted(rounds, "round"));
+    let mut text = Text::default();
+    text.push(bold, format!("medians of {}\n", counted(rounds, "round")));
     let width = |table: &[Vec<String>]| widths(table).iter().map(|it| it + 2).sum::<usize>();
     if width(&table) > WIDEST {
         for (number, id) in (1..).zip(ids) {
@@ -124,7 +125,7 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
 
 /// Writes the lines of a table, of which the first is its heading: so many columns to the left, the
 /// others to the right.
-pub fn aligned(text: &mut String, table: &[Vec<String>], left: usize, heading: Style) {
+pub fn aligned(text: &mut Text, table: &[Vec<String>], left: usize, heading: Style) {
     let widths = widths(table);
     for (number, line) in table.iter().enumerate() {
         let cells = line.iter().zip(&widths).enumerate();
@@ -134,7 +135,7 @@ pub fn aligned(text: &mut String, table: &[Vec<String>], left: usize, heading: S
         });
         let line = cells.collect::<Vec<_>>().join("  ");
         let style = if number == 0 { heading } else { Style::new() };
-        let _ = writeln!(text, "{style}{}{style:#}", line.trim_end());
+        text.push(style, format!("{}\n", line.trim_end()));
     }
 }
 
@@ -281,7 +282,7 @@ mod tests {
             measured(4, 120.0, false),
         ];
         std::fs::write(folder.path().join("raw/records.jsonl"), rounds.concat()).unwrap();
-        let text = strip_str(&table(folder.path()).unwrap()).to_string();
+        let text = strip_str(&table(folder.path()).unwrap().to_string()).to_string();
         let expected = [
             "medians of 6 rounds",
             "scenario unit example-1.0",
@@ -307,23 +308,23 @@ mod tests {
                         scenario      unit       x    yy\n\
                         memory        MiB/s  1,000     –\n\
                         primitive, a  MiB/s   5.00  7.00\n";
-        let text = strip_str(&to_text(&rows, &["x", "yy"], 3)).to_string();
+        let text = strip_str(&to_text(&rows, &["x", "yy"], 3).to_string()).to_string();
         assert_eq!(text, expected);
-        let text = strip_str(&to_text(&rows, &["x", "yy"], 1)).to_string();
+        let text = strip_str(&to_text(&rows, &["x", "yy"], 1).to_string()).to_string();
         assert!(text.starts_with("medians of 1 round\n"), "{text}");
     }
 
     #[test]
     fn a_table_that_would_be_too_wide_has_numbered_columns() {
         let (one, two) = ("o".repeat(70), "t".repeat(70));
-        let text = to_text(&[row(MEMORY, &[(&one, 1.0)])], &[&one, &two], 3);
+        let text = to_text(&[row(MEMORY, &[(&one, 1.0)])], &[&one, &two], 3).to_string();
         let text = strip_str(&text).to_string();
         assert!(text.contains(&format!("  [2] {two}\n")), "{text}");
         assert!(text.contains("scenario  unit    [1]  [2]\n"), "{text}");
         // The other columns take 17 characters.
         for (length, is_numbered) in [(101, false), (102, true)] {
             let id = "x".repeat(length);
-            let text = to_text(&[row(MEMORY, &[(&id, 1.0)])], &[&id], 3);
+            let text = to_text(&[row(MEMORY, &[(&id, 1.0)])], &[&id], 3).to_string();
             assert_eq!(text.contains("[1]"), is_numbered, "{length}");
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::words::{is_quiet, say, warn};
+use crate::words::{clean, is_quiet, say, warn};
 
 /// A progress bar on a terminal; otherwise one line per round. It is drawn only between blocks, so
 /// that nothing runs beside a measurement.
@@ -29,8 +29,11 @@ impl Progress {
     pub fn block(&self, done: usize, all: usize, remaining: Duration, what: &str) {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
-        self.bar
-            .set_message(format!("{} left  {what}", HumanDuration(remaining)));
+        self.bar.set_message(format!(
+            "{} left  {}",
+            HumanDuration(remaining),
+            clean(what)
+        ));
         self.bar.tick();
     }
 
@@ -45,7 +48,7 @@ impl Progress {
         if self.bar.is_hidden() {
             say(text);
         } else {
-            self.bar.println(text);
+            self.bar.println(clean(text));
         }
     }
 

@@ -23,7 +23,7 @@ use crate::session::Session;
 use crate::snapshot::{begin, wait};
 use crate::suite::SuiteFile;
 use crate::warnings;
-use crate::words::{say, warn};
+use crate::words::{say, show, warn};
 
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
@@ -174,7 +174,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     if let Some(target) = session.until_precise {
         medians = rows(&session.journal.records()?);
         for line in conclusion::precision(&medians, target) {
-            println!("{line}");
+            show(format!("{line}\n"));
         }
     }
     run.warnings

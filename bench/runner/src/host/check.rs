@@ -5,6 +5,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use crate::manifest::{CheckResult, CheckStatus as Status, HostFacts};
+use crate::words::Text;
 
 use super::facts::meminfo;
 use super::root::Root;
@@ -218,9 +219,9 @@ pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
 
 /// Formats one check per line, with its fix below. The caller's output stream removes the colour if
 /// it is not wanted.
-pub fn to_text(results: &[CheckResult]) -> String {
+pub fn to_text(results: &[CheckResult]) -> Text {
     use std::fmt::Write as _;
-    let mut text = String::new();
+    let mut text = Text::default();
     for result in results {
         let (status, color) = match result.status {
             Status::Pass => ("pass", AnsiColor::Green),
@@ -228,14 +229,12 @@ pub fn to_text(results: &[CheckResult]) -> String {
             Status::Fail => ("FAIL", AnsiColor::Red),
         };
         let style = Style::new().bold().fg_color(Some(color.into()));
-        let _ = writeln!(
-            text,
-            "{style}{status}{style:#}  {:<18}{}",
-            result.check, result.found
-        );
+        text.push(style, status);
+        let _ = writeln!(text, "  {:<18}{}", result.check, result.found);
         if let Some(fix) = &result.fix {
             let dim = Style::new().dimmed();
-            let _ = writeln!(text, "      {:<18}{dim}fix: {fix}{dim:#}", "");
+            let _ = write!(text, "      {:<18}", "");
+            text.push(dim, format!("fix: {fix}\n"));
         }
     }
     text

@@ -1,5 +1,7 @@
 //! Tests of the whole runner, with programs that measure nothing.
 
+#![allow(clippy::disallowed_macros, reason = "a test prints for its reader")]
+
 mod commands;
 mod common;
 mod comparisons;

@@ -61,7 +61,7 @@ fn a_compressed_run_gives_the_archive_and_medians_of_the_same_run() {
     let results = || {
         let (archive, checksum) = pack(&folder, bench.folder.path()).unwrap();
         let files = [archive, checksum].map(|path| fs::read(&path).unwrap());
-        (files, medians::table(&folder).unwrap())
+        (files, medians::table(&folder).unwrap().to_string())
     };
     let expected = results();
     let records = folder.join("raw/records.jsonl");
@@ -99,7 +99,7 @@ fn a_changed_damaged_or_incomplete_run_is_not_packed() {
     let lengths = [gzip(&content[1..]), gzip(&longer)];
     for (number, bytes) in cut.chain(damaged).chain(lengths).enumerate() {
         fs::write(&compressed, bytes).unwrap();
-        let of_medians = medians::table(&folder).unwrap_err().to_string();
+        let of_medians = medians::table(&folder).err().unwrap().to_string();
         for error in [error(), of_medians] {
             assert!(error.contains("raw/records.jsonl.gz"), "{number}: {error}");
         }

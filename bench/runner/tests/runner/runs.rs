@@ -11,7 +11,7 @@ use tlsbench::plan::Order;
 use tlsbench::run::run;
 use tlsbench::schedule::order;
 
-use crate::common::{Bench, check_finished, rows, silent_host, stop_in};
+use crate::common::{Answer, Bench, check_finished, expect, rows, silent_host, stop_in};
 
 fn schema(name: &str) -> jsonschema::Validator {
     let path = format!("{}/../../data/schema/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -130,6 +130,46 @@ fn a_failed_block_is_recorded_with_its_reason_and_the_rest_is_measured() {
     let measured = bench.measurements().into_iter();
     let threads: Vec<_> = measured.map(|it| it.scenario.threads).collect();
     assert_eq!(threads, [Some(scenarios); 4], "only the last one");
+}
+
+#[test]
+fn what_a_library_or_a_suite_says_never_orders_a_terminal() {
+    let bench = Bench::of(1, &["orders"]);
+    bench.edit(
+        "description = \"\"",
+        "description = \"\\u001b[2J\\u009b1A\"",
+    );
+    // As on a terminal: otherwise the styles are removed, and with them what is like one.
+    let answer = |arguments: &str| {
+        let mut command = bench.command("", arguments);
+        command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
+        let answer = Answer::of(&mut command);
+        for text in [&answer.printed, &answer.errors] {
+            for order in ["\u{1b}]", "\u{1b}[2J", "\u{9b}", "\u{7}", "\u{202e}"] {
+                assert!(!text.contains(order), "{text:?}");
+            }
+        }
+        answer
+    };
+    let listed = answer("list --suite suite.toml");
+    expect(&listed.printed, &["\\u001b[2J\\u009b1A"]);
+    let measured = answer("run --suite suite.toml --host test --out run");
+    expect(
+        &measured.errors,
+        &["\\u001b]0;title\\u0007 \\u001b[2J", "warning:", "\u{1b}["],
+    );
+    let unknown = answer("list --suite \u{1b}[2J");
+    expect(&unknown.errors, &["\\u001b[2J"]);
+    let file = fs::read_to_string(bench.path("run/run.toml")).unwrap();
+    assert!(!file.contains('\u{1b}'));
+    let mut reasons = bench.blocks().into_iter().filter_map(|it| it.reason);
+    assert!(reasons.all(|it| it.contains("\u{1b}]0;title")));
+    let warnings = bench.measured().warnings;
+    assert!(
+        warnings
+            .iter()
+            .any(|it| it.message.contains("\u{1b}]0;title"))
+    );
 }
 
 #[test]
