@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::commit::commit;
-use crate::id::{self, is_id};
+use crate::id::{self, is_id, is_label};
 use crate::layouts::Layouts;
 use crate::libraries::Libraries;
 use crate::lines::suggestion;
@@ -214,6 +214,12 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
         }
         let id = &program.implementation.id;
         ensure!(is_id(id), "{listed} reports the id {id}, {}", id::EXPECTED);
+        let of = &program.implementation;
+        let labels = [Some(&of.version), of.provider.as_ref(), of.build.as_ref()];
+        for label in labels.into_iter().flatten() {
+            let expected = id::EXPECTED_LABEL;
+            ensure!(is_label(label), "{listed} reports {label:?}, {expected}");
+        }
         if let Some(other) = ready
             .programs
             .iter()
