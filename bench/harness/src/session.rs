@@ -160,6 +160,8 @@ pub struct Expected {
     protocol: Protocol,
     cipher_suite: CipherSuite,
     key_exchange: Option<KeyExchange>,
+    /// The groups of the key shares in the client's first ClientHello. Of TLS 1.3 only.
+    key_shares: Vec<KeyExchange>,
     certificate: Certificate,
     resumption: Resumption,
     /// The chain of the client; none if it sends no certificates.
@@ -173,10 +175,10 @@ pub struct Expected {
 
 impl Expected {
     pub fn new(scenario: &Scenario) -> Result<Self> {
-        let setup = Setup::server(scenario)?;
-        let client = match setup.authentication {
-            Authentication::Server => None,
-            Authentication::Mutual => Setup::client(scenario)?.identity,
+        let (setup, client) = (Setup::server(scenario)?, Setup::client(scenario)?);
+        let shares = match setup.protocol {
+            Protocol::Tls12 => 0,
+            Protocol::Tls13 => client.key_shares,
         };
         let server = match setup.named {
             [] => setup.identity,
@@ -188,9 +190,10 @@ impl Expected {
             protocol: setup.protocol,
             cipher_suite: setup.cipher_suite,
             key_exchange: scenario.key_exchange,
+            key_shares: client.groups[..shares].to_vec(),
             certificate: setup.certificate,
             resumption: setup.resumption,
-            client_chain: client.as_ref().map(chain),
+            client_chain: client.identity.as_ref().map(chain),
             server_chain: chain(&server).compressed(setup.compresses),
             hello_retry: scenario.variant == Some(Variant::HelloRetry),
             compressions: Vec::from_iter(setup.compresses.then_some(wire::ZLIB)),
@@ -219,6 +222,16 @@ impl Expected {
     ) -> Result<()> {
         let seen = transport.sent_by_server(wire::parse)?;
         self.check_wire(&seen, resumed).context("on the wire")?;
+        let sent = transport.sent_by_client(wire::first_key_shares)?;
+        same("key shares of the client", sent, self.key_shares.clone())?;
+        if self.protocol == Protocol::Tls12 && !resumed {
+            let scheme = Some(self.certificate.signature_scheme());
+            let server = transport.sent_by_server(wire::signature_scheme)?;
+            same("signature scheme on the wire", server, scheme).context("server")?;
+            let client = transport.sent_by_client(wire::signature_scheme)?;
+            let scheme = scheme.filter(|_| self.client_chain.is_some());
+            same("signature scheme on the wire", client, scheme).context("client")?;
+        }
         let offered = transport.sent_by_client(wire::certificate_compressions)?;
         let what = "algorithms with which the client accepts compressed certificates";
         same(what, offered, self.compressions.clone())?;
@@ -283,8 +296,8 @@ impl Expected {
         self.check_signature(&server, resumed == Some(true))
     }
 
-    /// Checks the scheme in which the peer signed, where a library reports it. TLS 1.2 has several
-    /// schemes for one type of key.
+    /// Checks the scheme in which the peer signed, where a library reports it. In TLS 1.2 the wire
+    /// shows it.
     fn check_signature(&self, negotiated: &Negotiated, resumed: bool) -> Result<()> {
         match negotiated.signature_scheme {
             Some(found) if self.protocol == Protocol::Tls13 && !resumed => {
@@ -333,7 +346,8 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
 }
 
 /// Proves that the library verifies its peers: a handshake must fail if the trusted root did not
-/// sign the chain, if the peer signs in another scheme, or if the name differs.
+/// sign the chain, if the peer signs in another scheme, if the name differs, or if a client that must
+/// authenticate itself does not.
 pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenario) -> Result<()> {
     let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
     let (client, server) = (Setup::client(scenario)?, Setup::server(scenario)?);
@@ -365,6 +379,9 @@ pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenar
         let mut wrong = server.clone();
         wrong.trusted = other_root(server.certificate);
         must_fail("a client signed by an unknown root", &client, &wrong)?;
+        let mut wrong = client.clone();
+        wrong.identity = None;
+        must_fail("a client without a certificate", &wrong, &server)?;
     }
     Ok(())
 }

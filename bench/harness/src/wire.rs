@@ -14,6 +14,7 @@ const SERVER_HELLO: u8 = 2;
 const NEW_SESSION_TICKET: u8 = 4;
 const CERTIFICATE: u8 = 11;
 const SERVER_KEY_EXCHANGE: u8 = 12;
+const CERTIFICATE_VERIFY: u8 = 15;
 
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const COMPRESS_CERTIFICATE: u16 = 27;
@@ -106,11 +107,8 @@ pub fn application_records(bytes: &[u8]) -> Result<usize> {
 /// The bytes of each certificate that a side of TLS 1.2 presents, from the leaf on; none if it
 /// presents none.
 pub fn certificates(sent: &[u8]) -> Result<Vec<usize>> {
-    let records = records(sent)?.into_iter();
-    let clear = records.take_while(|(content, _)| *content == HANDSHAKE);
-    let clear: Vec<u8> = clear.flat_map(|(_, fragment)| fragment).copied().collect();
     let mut sizes = Vec::new();
-    for (kind, body) in messages(&clear)? {
+    for (kind, body) in messages(&clear(sent)?)? {
         if kind == CERTIFICATE {
             let mut list = Reader(body).vector(3)?;
             while !list.0.is_empty() {
@@ -119,6 +117,30 @@ pub fn certificates(sent: &[u8]) -> Result<Vec<usize>> {
         }
     }
     Ok(sizes)
+}
+
+/// The number of the scheme in which a side of TLS 1.2 signed; `None` if it did not sign.
+pub fn signature_scheme(sent: &[u8]) -> Result<Option<u16>> {
+    for (kind, body) in messages(&clear(sent)?)? {
+        let mut body = Reader(body);
+        match kind {
+            SERVER_KEY_EXCHANGE => {
+                body.take(1 + 2)?; // the named curve
+                body.vector(1)?;
+            }
+            CERTIFICATE_VERIFY => {}
+            _ => continue,
+        }
+        return body.u16().map(Some);
+    }
+    Ok(None)
+}
+
+/// The handshake messages that a side of TLS 1.2 sent before it encrypted.
+fn clear(sent: &[u8]) -> Result<Vec<u8>> {
+    let records = records(sent)?.into_iter();
+    let clear = records.take_while(|(content, _)| *content == HANDSHAKE);
+    Ok(clear.flat_map(|(_, fragment)| fragment).copied().collect())
 }
 
 /// Bytes of a TLS 1.3 record beside its content: the type of the content, and the tag of an AEAD.
@@ -179,7 +201,16 @@ pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
     let [(CLIENT_HELLO, body)] = messages(&sent)?[..] else {
         bail!("the client sent something else than one ClientHello");
     };
-    client_shares(body)?
+    groups_of_shares(body)
+}
+
+/// The same of a client's first ClientHello, whatever follows it.
+pub fn first_key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
+    groups_of_shares(&first_client_hello(client)?)
+}
+
+fn groups_of_shares(hello: &[u8]) -> Result<Vec<KeyExchange>> {
+    client_shares(hello)?
         .into_iter()
         .map(|(group, _)| KeyExchange::from_number(group))
         .collect()

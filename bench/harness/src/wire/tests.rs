@@ -192,6 +192,10 @@ fn a_client_hello_shows_its_key_shares() {
         key_shares(&sent).unwrap(),
         [KeyExchange::X25519MlKem768, KeyExchange::X25519]
     );
+    assert_eq!(
+        first_key_shares(&[&sent[..], &sent].concat()).unwrap(),
+        key_shares(&sent).unwrap()
+    );
     assert!(key_shares(&sent[..sent.len() - 1]).is_err());
     assert!(key_shares(&record(HANDSHAKE, &message(SERVER_HELLO, &body))).is_err());
 }
@@ -289,5 +293,28 @@ fn an_error_names_unknown_parameters_of_a_handshake() {
 fn bytes_that_are_not_tls_are_rejected() {
     for sent in [&b""[..], b"GET / HTTP/1.1", &record(HANDSHAKE, &[9; 3])] {
         assert!(parse(sent).is_err());
+    }
+}
+
+#[test]
+fn a_handshake_of_tls_12_shows_the_scheme_of_each_signature() {
+    let key_exchange = message(SERVER_KEY_EXCHANGE, &[3, 0, 0x1d, 1, 9, 8, 4, 0, 1, 7]);
+    let server = record(
+        HANDSHAKE,
+        &[hello([1; 32], 0xc030, &[]), key_exchange].concat(),
+    );
+    let client = record(HANDSHAKE, &message(CERTIFICATE_VERIFY, &[4, 1, 0, 1, 7]));
+    let encrypted = [
+        record(CHANGE_CIPHER_SPEC, &[1]),
+        record(HANDSHAKE, &[0xaa; 40]),
+    ]
+    .concat();
+    for (sent, expected) in [
+        (server, Some(0x0804)),
+        (client, Some(0x0401)),
+        (vec![], None),
+    ] {
+        let sent = [&sent[..], &encrypted].concat();
+        assert_eq!(signature_scheme(&sent).unwrap(), expected);
     }
 }
