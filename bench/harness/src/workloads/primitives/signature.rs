@@ -1,6 +1,6 @@
 //! Signatures with the private key of a server's certificate.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 
@@ -99,7 +99,7 @@ impl Batch for Verifying {
 }
 
 /// Proves that the library verifies a signature of another library and its own, and rejects
-/// modified ones. So both libraries sign the same message in the same scheme.
+/// modified ones. So both libraries sign the same message in the same scheme, each time anew.
 pub fn prove(library: &dyn Cryptography, certificate: Certificate) -> Result<()> {
     let known = certificates::signature(certificate)
         .with_context(|| format!("there is no known signature of {certificate}"))?;
@@ -127,5 +127,11 @@ pub fn prove(library: &dyn Cryptography, certificate: Certificate) -> Result<()>
             "{certificate}: a signature verifies another message"
         );
     }
+    // All other schemes have a random part, which a key may not use twice.
+    let distinct: HashSet<_> = signatures.iter().collect();
+    ensure!(
+        certificate == Certificate::Ed25519 || distinct.len() == BATCH,
+        "{certificate}: a signature came twice"
+    );
     Ok(())
 }
