@@ -96,7 +96,13 @@ pub fn wrong_handshakes_are_noticed<L: TlsLibrary>(library: &L) {
         .iter()
         .any(|it| library.unsupported(it).is_none());
     for scenario in [handshake_12(), handshake_13()] {
-        good(session::prove_verification(library, &scenario), &scenario);
+        for authentication in [Authentication::Server, Authentication::Mutual] {
+            let scenario = Scenario {
+                authentication: Some(authentication),
+                ..scenario.clone()
+            };
+            good(session::prove_verification(library, &scenario), &scenario);
+        }
         let server_config = server(library, &scenario);
 
         let with_client = |change: fn(&mut Setup)| {
@@ -305,27 +311,70 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
     }
 }
 
+/// A server in whose cache a client's early data names a session accepts it once, though the same
+/// bytes arrive again. The documentation lists the libraries that have no such cache.
+pub fn replayed_early_data_is_rejected<L: TlsLibrary>(library: &L) {
+    let by_id = |it: &Scenario| it.resumption == Some(Resumption::SessionId);
+    for scenario in early_data().into_iter().filter(by_id) {
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let server = server(library, &scenario);
+        let bench = bench(library, &server, &scenario);
+        good(bench.prepare(), &scenario);
+        bench.transport.clear();
+        let client = library.connect(&bench.client_config, &bench.transport.client);
+        good(client.unwrap().send_early_data(&[7; 100]), &scenario);
+        let flight = bench.transport.sent_by_client(<[u8]>::to_vec);
+        let received = || {
+            let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+            assert!(transport.client.send(&flight), "the transport is full");
+            let mut server = library.accept(&server, &transport.server)?;
+            server.receive_early_data(&mut [0; 100])
+        };
+        assert_eq!(good(received(), &scenario), 100);
+        let again = received();
+        assert!(again.is_err(), "{}: accepted again", scenario.name());
+    }
+}
+
 /// A server that resumes by id drops the oldest session when its cache is full; rustls calls its
-/// capacity "rough". A library that leaves the cache to the application has none.
+/// capacity "rough". A library that leaves the cache to the application has none. Tickets that
+/// contain their session need no cache.
 pub fn the_session_cache_holds_the_stated_number_of_sessions<L: TlsLibrary>(library: &L) {
-    let scenario = Scenario {
-        key_exchange: None,
+    let by_id = with_tickets().map(|it| Scenario {
         resumption: Some(Resumption::SessionId),
-        ..handshake_12()
-    };
-    let has_cache = library.unsupported(&scenario).is_none();
-    for (others, is_kept) in [(4, has_cache), (16, false)] {
-        let mut setup = Setup::server(&scenario).unwrap();
+        ..it
+    });
+    let [old, new] = by_id;
+    resumes_after(library, &old, [library.unsupported(&old).is_none(), false]);
+    let [old_ticket, new_ticket] = with_tickets();
+    for (scenario, is_kept) in [
+        (new, [true, false]),
+        (old_ticket, [true; 2]),
+        (new_ticket, [true; 2]),
+    ] {
+        if library.unsupported(&scenario).is_none() {
+            resumes_after(library, &scenario, is_kept);
+        }
+    }
+}
+
+/// Whether a session is resumed after 4 and after 16 others, with a cache of 8.
+fn resumes_after<L: TlsLibrary>(library: &L, scenario: &Scenario, is_kept: [bool; 2]) {
+    for (others, is_kept) in [4, 16].into_iter().zip(is_kept) {
+        let mut setup = Setup::server(scenario).unwrap();
         setup.session_cache = 8;
-        let server = good(library.server_config(&setup), &scenario);
-        let first = bench(library, &server, &scenario);
-        let full = |bench: &HandshakeBench<'_, L>| drop(good(bench.handshake(false), &scenario));
+        let server = good(library.server_config(&setup), scenario);
+        let first = bench(library, &server, scenario);
+        let full = |bench: &HandshakeBench<'_, L>| drop(good(bench.handshake(false), scenario));
         full(&first);
         for _ in 0..others {
-            full(&bench(library, &server, &scenario));
+            full(&bench(library, &server, scenario));
         }
         if let Err(error) = first.handshake(is_kept) {
-            panic!("after {others} other sessions in a cache of 8: {error:#}");
+            let name = scenario.name();
+            panic!("{name}: after {others} other sessions in a cache of 8: {error:#}");
         }
     }
 }

@@ -33,6 +33,7 @@ macro_rules! conformance_tests {
             a_missing_or_another_certificate_is_noticed
             missing_or_unwanted_compression_is_noticed
             early_data_that_is_not_permitted_is_noticed
+            replayed_early_data_is_rejected
             a_ticket_is_used_once
             the_session_cache_holds_the_stated_number_of_sessions
         }
@@ -66,6 +67,7 @@ macro_rules! conformance_tests {
         conformance_tests! { in set_ups (&$library):
             peers_are_verified_with_the_loaded_anchors
             a_server_has_a_certificate_for_each_name
+            connections_load_no_configuration
             broken_anchors_and_keys_are_not_loaded
         }
     };

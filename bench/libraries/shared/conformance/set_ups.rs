@@ -1,5 +1,7 @@
 //! Set-ups are made, used and freed, and all loaded objects count.
 
+use std::time::{Duration, Instant};
+
 use tls_harness::{
     certificates::{authority, set_up},
     library::{Setup, TlsLibrary},
@@ -154,6 +156,31 @@ pub fn a_server_has_a_certificate_for_each_name<L: TlsLibrary>(library: &L) {
         ..client
     };
     handshake(library, &client, &server).expect_err("a name without a certificate is served");
+}
+
+/// Configurations are made outside the measured time: a connection takes much less than the anchors
+/// of a client, or the certificate and key of a server.
+pub fn connections_load_no_configuration<L: TlsLibrary>(library: &L) {
+    fn fastest<T>(mut make: impl FnMut() -> anyhow::Result<T>) -> Duration {
+        let times = (0..10).map(|_| {
+            let start = Instant::now();
+            drop(make().unwrap());
+            start.elapsed()
+        });
+        times.min().unwrap()
+    }
+    let certificate = Certificate::Rsa2048;
+    let (client, _) = setups(&scenario("client-1000", certificate));
+    let (_, server) = setups(&scenario("server", certificate));
+    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+    let made = library.client_config(&client).unwrap();
+    let connecting = fastest(|| library.connect(&made, &transport.client));
+    let loading = fastest(|| library.client_config(&client));
+    assert!(4 * connecting < loading, "{connecting:?}, {loading:?}");
+    let made = library.server_config(&server).unwrap();
+    let accepting = fastest(|| library.accept(&made, &transport.server));
+    let loading = fastest(|| library.server_config(&server));
+    assert!(4 * accepting < loading, "{accepting:?}, {loading:?}");
 }
 
 /// Invalid anchors and keys are rejected, even if no connection uses them.
