@@ -48,7 +48,7 @@ unsafe extern "C" {
         properties: *const c_char,
         method: *const SSL_METHOD,
     ) -> *mut SSL_CTX;
-    fn X509_get0_pubkey(certificate: *const X509) -> *mut EVP_PKEY;
+    pub fn X509_get0_pubkey(certificate: *const X509) -> *mut EVP_PKEY;
     pub fn EVP_PKEY_CTX_set_group_name(context: *mut EVP_PKEY_CTX, name: *const c_char) -> c_int;
     pub fn EVP_PKEY_get1_encoded_public_key(key: *mut EVP_PKEY, share: *mut *mut c_uchar) -> usize;
     pub fn EVP_PKEY_set1_encoded_public_key(

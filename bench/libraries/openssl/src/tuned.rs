@@ -372,7 +372,71 @@ impl TlsLibrary for Tuned {
 
 #[cfg(all(test, openssl_3))]
 mod tests {
+    use std::ptr;
+
+    use tls_harness::{
+        certificates::authority,
+        scenario::{
+            Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        },
+        session::HandshakeBench,
+        transport::Transport,
+    };
+
     use super::*;
+    use crate::ssl::{PrivateKey, SslConnection, Store};
+
+    #[test]
+    fn both_sides_of_a_connection_are_tuned() {
+        let scenario = Scenario {
+            protocol: Some(Protocol::Tls13),
+            cipher_suite: Some(CipherSuite::Aes256Gcm),
+            key_exchange: Some(KeyExchange::X25519),
+            certificate: Some(Certificate::EcdsaP256),
+            authentication: Some(Authentication::Server),
+            resumption: Some(Resumption::None),
+            ..Scenario::new(Operation::Handshake)
+        };
+        fn modes<L>(library: &L, scenario: &Scenario) -> [bool; 2]
+        where
+            L: for<'a> TlsLibrary<Client<'a> = SslConnection<'a>, Server<'a> = SslConnection<'a>>,
+        {
+            let server = library.server_config(&Setup::server(scenario).unwrap());
+            let server = server.unwrap();
+            let capacity = Transport::HANDSHAKE_CAPACITY;
+            let bench = HandshakeBench::new(library, &server, scenario, capacity).unwrap();
+            // For a connection with the mode this also checks the library context.
+            let pair = bench.handshake(false).unwrap();
+            [&pair.client, &pair.server].map(|it| {
+                // SAFETY: the connection is valid; setting no mode returns the current modes.
+                let mode = unsafe { ffi::SSL_ctrl(it.ssl, ffi::SSL_CTRL_MODE, 0, ptr::null_mut()) };
+                mode & ffi::SSL_MODE_RELEASE_BUFFERS != 0
+            })
+        }
+        assert_eq!(modes(&Tuned, &scenario), [true; 2]);
+        assert_eq!(modes(&OpenSsl, &scenario), [false; 2]);
+    }
+
+    #[test]
+    fn what_is_loaded_alone_is_in_the_library_context_of_its_thread() {
+        let of = authority(Certificate::EcdsaP256);
+        let key = Tuned.private_key(of.server.key).unwrap();
+        let anchors = Tuned.anchors(of.root).unwrap();
+        // SAFETY: the objects outlive the keys that are borrowed from them.
+        let keys = unsafe {
+            let store = anchors.downcast_ref::<Store>().unwrap().0;
+            let object = ffi::OPENSSL_sk_value(ffi::X509_STORE_get0_objects(store).cast(), 0);
+            let root = ffi::X509_get0_pubkey(ffi::X509_OBJECT_get0_X509(object.cast()));
+            [
+                (key.downcast_ref::<PrivateKey>().unwrap().0, "key"),
+                (root, "anchor"),
+            ]
+        };
+        for (key, what) in keys {
+            // SAFETY: the key is valid.
+            unsafe { own::check_key(key, what) }.unwrap();
+        }
+    }
 
     #[test]
     fn each_thread_has_a_library_context_with_a_provider_of_its_own() {

@@ -17,7 +17,7 @@ use tls_harness::{
 };
 
 use crate::ffi;
-use connection::SslConnection;
+pub use connection::SslConnection;
 use context::{Context, ServerContext};
 
 pub struct Ssl;
@@ -192,7 +192,7 @@ unsafe fn add_anchors(store: *mut ffi::X509_STORE, pem: &str) -> Result<()> {
 }
 
 /// A store of trust anchors alone.
-struct Store(*mut ffi::X509_STORE);
+pub struct Store(pub *mut ffi::X509_STORE);
 
 impl Drop for Store {
     fn drop(&mut self) {
@@ -201,7 +201,7 @@ impl Drop for Store {
     }
 }
 
-struct PrivateKey(*mut ffi::EVP_PKEY);
+pub struct PrivateKey(pub *mut ffi::EVP_PKEY);
 
 impl Drop for PrivateKey {
     fn drop(&mut self) {
