@@ -37,6 +37,11 @@ def test_what_tlsbench_writes_is_read() -> None:
     assert low <= 318.975 * 1000 < high
 
 
+def test_the_largest_value_of_63_bits_is_read() -> None:
+    [(low, high, count)] = decode(encoded({54 * 1024 - 1: 2}))
+    assert (low < 2**63 - 1 < high, count) == (True, 2)
+
+
 @given(st.dictionaries(st.integers(0, 26_000), st.integers(1, 2**62), max_size=40))
 def test_every_count_is_read_at_its_place(values: dict[int, int]) -> None:
     bins = decode(encoded(values))
@@ -58,6 +63,8 @@ def test_every_count_is_read_at_its_place(values: dict[int, int]) -> None:
         (base64.b64encode(bytes(40)).decode(), "cookie 0x0, not HdrHistogram V2"),
         (encoded({1: 2, 9: 2, 90: 2})[:-4], "bytes of counts, not"),
         (encoded({1: 2}, digits=9), "9 digits"),
+        (encoded({2**40: 2}), "a bin for values of more than 63 bits"),
+        (encoded({54 * 1024: 2}), "a bin for values of more than 63 bits"),
     ],
 )
 def test_other_texts_are_rejected_as_histograms(text: str, message: str) -> None:

@@ -18,6 +18,8 @@ from typing import Final
 _HEADER: Final = struct.Struct(">iiiiqqd")
 _COOKIE: Final = 0x1C849303
 _LAST_BYTE: Final = 8
+_MOST_BITS: Final = 63
+"""Of a value: a histogram may promise more bins than that in a few bytes."""
 
 
 def decode(text: str) -> list[tuple[int, int, int]]:
@@ -50,6 +52,8 @@ def decode(text: str) -> list[tuple[int, int, int]]:
         if count < 0:
             index -= count
             continue
+        if (index >> half_bits) + half_bits + unit > _MOST_BITS:
+            raise ValueError("a bin for values of more than 63 bits")
         if count:
             bucket, within = (index >> half_bits) - 1, (index & (half - 1)) + half
             if bucket < 0:
