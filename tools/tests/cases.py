@@ -57,6 +57,9 @@ class Case:
     def read(self, files: dict[str, bytes] | None = None) -> Parsed:
         """What an import reads from the case's files, or from others. Raises UserError."""
         raw = {f"raw/{name}": data for name, data in (files or self.files).items()}
+        if named_in := FOREIGN[self.format].implementations:
+            for path, data in raw.items():
+                named_in(data, path)
         implementations = {i.id: i for i in RUN.implementations}
         if self.implementation:
             implementations[self.implementation] = implementation_of(self.implementation)

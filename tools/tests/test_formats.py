@@ -15,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cases import CASES, Case
+from cases import CASES, RUN, Case
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.load.formats import FOREIGN, detect
+from tlsperf.load.histograms import _published
 from tlsperf.load.rows import MOST_IN_LINE, Parsed
+from tlsperf.load.run import LoadedRun
 
 EVERY = [case for cases in CASES.values() for case in cases]
 READ = {
@@ -135,6 +137,8 @@ def test_a_damaged_file_is_refused_or_marked(format: str, data: st.DataObject) -
         raw[at : at + data.draw(st.integers(0, 12))] = data.draw(st.binary(max_size=12) | _HOSTILE)
     with contextlib.suppress(UserError):
         assert all(row.value >= 0 for row in case.read(case.files | {name: bytes(raw)}).rows)
+        if format == "published":
+            list(_published(bytes(raw), name, LoadedRun(RUN, [])))
 
 
 def an_unknown_line_stops(case: Case, name: str, text: str, data: st.DataObject) -> None:
@@ -152,7 +156,10 @@ def an_unknown_line_stops(case: Case, name: str, text: str, data: st.DataObject)
 
 
 _HOSTILE = st.sampled_from(
-    [b"0", b"-1", b"1.5", b"nan", b"inf", b"1e999", b"9" * 19, b"9" * 400, b"9" * 5000, b"\x00"]
+    [
+        *(b"0", b"-1", b"1.5", b"nan", b"inf", b"1e999", b"1e400", b"9" * 19, b"9" * 400),
+        *(b"9" * 5000, b"\x00", b"\r", b"\n", b'"', b",", b"[" * 900 + b"]" * 900),
+    ]
 )
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9.]+(?![A-Za-z0-9])")
 _KNOWN = {"clang", "cc", "gcc", "done"}

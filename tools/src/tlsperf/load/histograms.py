@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,10 +12,9 @@ from typing import Final
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.load import hdr, tlsbench
+from tlsperf.load.formats import published
 from tlsperf.load.run import LoadedRun, raw_bytes
 from tlsperf.load.spellings import MAKEFILE_SCENARIOS
-
-HEADER: Final = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
 
 
 @dataclass(frozen=True, order=True)
@@ -45,33 +42,36 @@ def read_histograms(
 
     Raises FormatError.
     """
-    run = loaded.run
     found: dict[tuple[Scenario, Identifier], list[Bin]] = {}
     for name, encoded in loaded.histograms.items():
         found |= _recorded(encoded, name)
-    for file in run.files:
-        if file.format != "published":
-            continue
-        text = raw_bytes(folder, file).decode()
-        if not text.startswith(HEADER + "\n"):
-            continue
-        for row in csv.DictReader(io.StringIO(text)):
-            figure, _, side = row["figure"].rpartition("-")
-            named = (row["implementation"].lower(), row["version"])
-            ids = [
-                i.id
-                for i in (*run.implementations, *loaded.withdrawn)
-                if (i.library, i.version) == named
-            ]
-            if figure not in MAKEFILE_SCENARIOS or side not in ("client", "server") or not ids:
-                what = f"{row['figure']} of {' '.join(named)}"
-                raise FormatError(file.path, None, what, "a figure and implementation of the run")
-            if ids[0] in (of.id for of in loaded.withdrawn):
-                continue
-            scenario = MAKEFILE_SCENARIOS[figure].model_copy(update={"side": side})
-            low, high = float(row["bin_low_ms"]) * 1000, float(row["bin_high_ms"]) * 1000
-            found.setdefault((scenario, ids[0]), []).append(Bin(low, high, int(row["count"])))
+    for file in loaded.run.files:
+        if file.format == "published":
+            for key, bin_ in _published(raw_bytes(folder, file), file.path, loaded):
+                found.setdefault(key, []).append(bin_)
     return {key: sorted(bins) for key, bins in found.items()}
+
+
+def _published(
+    data: bytes, file: str, loaded: LoadedRun
+) -> Iterator[tuple[tuple[Scenario, Identifier], Bin]]:
+    """The bins in a published table, if it has any."""
+    for number, line in published.table(data, file)[1]:
+        if "bin_low_ms" not in line:
+            return
+        figure, _, side = line["figure"].rpartition("-")
+        named = (line["implementation"].lower(), line["version"])
+        run, withdrawn = loaded.run, loaded.withdrawn
+        ids = [
+            of.id for of in (*run.implementations, *withdrawn) if (of.library, of.version) == named
+        ]
+        if figure not in MAKEFILE_SCENARIOS or side not in ("client", "server") or not ids:
+            what = f"{line['figure']} of {' '.join(named)}"
+            raise FormatError(file, number, what, "a figure and implementation of the run")
+        if ids[0] not in (of.id for of in withdrawn):
+            scenario = MAKEFILE_SCENARIOS[figure].model_copy(update={"side": side})
+            low, high = float(line["bin_low_ms"]) * 1000, float(line["bin_high_ms"]) * 1000
+            yield (scenario, ids[0]), Bin(low, high, int(line["count"]))
 
 
 def _recorded(

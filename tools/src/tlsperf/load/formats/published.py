@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeVar, cast
 
@@ -23,10 +23,10 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.operations import Operation
 from tlsperf.contract.record import Protocol, Resumption, Scenario, Side
 from tlsperf.contract.run import Implementation
-from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, decode, file_by_file, text_of
+from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, decode, file_by_file
 from tlsperf.load.spellings import MAKEFILE_SCENARIOS, OPENSSL_SUITES
 
-_NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_NUMBER: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}")
 _UNITS: Final = {"MB/s": "MiB/s", "handshakes/s": "handshakes/s"}
 _SIDES: Final = {
@@ -199,9 +199,9 @@ def _percentiles(cells: _Cells) -> Iterator[_Figure]:
 
 def _histogram(cells: _Cells) -> Iterator[_Figure]:
     """Checks the bins of a chart. They are not observations; charts read them from the raw file."""
-    if cells.number("bin_low_ms") >= cells.number("bin_high_ms"):
-        raise cells.fail("bin_high_ms", f"more than {cells['bin_low_ms']}")
-    cells.number("count")
+    if not 0 < cells.number("bin_low_ms") < cells.number("bin_high_ms"):
+        raise cells.fail("bin_high_ms", f"more than {cells['bin_low_ms']}, and both above 0")
+    cells.whole("count")
     yield from ()
 
 
@@ -286,39 +286,49 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
 
 def parse(source: RawInput) -> Parsed:
     """One row for each figure. A point that two charts show becomes one row; both must agree."""
-    text = text_of(source)
+    reader, lines = table(source.data, source.name)
+    parsed = Parsed()
+    seen: dict[tuple[str, Scenario, str], ParsedRow] = {}
+    for number, cells in lines:
+        for figure in reader(_Cells(source, number, cells)):
+            row = _row(source, number, figure)
+            key = (row.implementation, row.scenario, row.statistic)
+            earlier = seen.setdefault(key, row)
+            if earlier is row:
+                parsed.rows.append(row)
+            elif earlier.value != row.value or "figure" not in cells:
+                found = f"{row.value:g} where line {earlier.line} has {earlier.value:g}"
+                raise FormatError(source.name, number, found, "each figure once")
+    return parsed
+
+
+def table(data: bytes, name: str) -> tuple[_Reader, Iterator[tuple[int, dict[str, str]]]]:
+    """What reads a table, and its lines with their numbers: cells by their column."""
+    text = decode(data, name)
     header, _, _ = text.partition("\n")
     reader = _reader(header)
     if reader is None:
         expected = "the header of a known table: " + " | ".join(h.pattern for h, _ in _READERS)
-        raise FormatError(source.name, 1, repr(header), expected)
+        raise FormatError(name, 1, repr(header), expected)
     if not text.endswith("\n"):
         last = text.count("\n") + 1
-        raise FormatError(source.name, last, "a last line that does not end", "the whole file")
-    columns = header.split(",")
-    parsed = Parsed()
-    seen: dict[tuple[str, Scenario, str], ParsedRow] = {}
-    lines = csv.reader(text.split("\n")[1:-1], strict=True)
+        raise FormatError(name, last, "a last line that does not end", "the whole file")
+    return reader, _lines(text.split("\n")[1:-1], header.split(","), name)
+
+
+def _lines(
+    lines: Sequence[str], columns: Sequence[str], name: str
+) -> Iterator[tuple[int, dict[str, str]]]:
+    read = csv.reader(lines, strict=True)
     try:
-        for cells in lines:
-            number = lines.line_num + 1
+        for cells in read:
             if len(cells) != len(columns):
-                found = f"{len(cells)} cells"
-                raise FormatError(source.name, number, found, f"{len(columns)} cells")
-            line = _Cells(source, number, dict(zip(columns, cells, strict=True)))
-            for figure in reader(line):
-                row = _row(source, number, figure)
-                key = (row.implementation, row.scenario, row.statistic)
-                earlier = seen.setdefault(key, row)
-                if earlier is row:
-                    parsed.rows.append(row)
-                elif earlier.value != row.value or "figure" not in columns:
-                    found = f"{row.value:g} where line {earlier.line} has {earlier.value:g}"
-                    raise FormatError(source.name, number, found, "each figure once")
+                found, expected = f"{len(cells)} cells", f"{len(columns)} cells"
+                raise FormatError(name, read.line_num + 1, found, expected)
+            yield read.line_num + 1, dict(zip(columns, cells, strict=True))
     except csv.Error as error:
-        number = lines.line_num + 1
-        raise FormatError(source.name, number, str(error), "comma-separated cells") from None
-    return parsed
+        number = read.line_num + 1
+        raise FormatError(name, number, str(error), "comma-separated cells") from None
 
 
 def _reader(header: str) -> _Reader | None:
@@ -353,10 +363,11 @@ def _implementation(source: RawInput, line: int, library: str, version: str) -> 
 
 def implementations(data: bytes, name: str) -> list[Implementation]:
     """The implementations that a table names, with their library and version."""
-    rows = list(csv.DictReader(decode(data, name).split("\n")))
+    _, lines = table(data, name)
+    rows = [cells for _, cells in lines]
     if not rows:
         raise FormatError(name, 1, "a table without lines", "a line for each figure")
-    named = [(row.get("implementation") or "", row.get("version") or "") for row in rows]
+    named = [(row.get("implementation", ""), row.get("version", "")) for row in rows]
     if "implementation" not in rows[0]:
         columns = [column.partition("_") for column in rows[0]]
         named = [(library, version) for library, _, version in columns if library in _LIBRARIES]
