@@ -15,6 +15,7 @@ from project import HOST, NOTE, OPENSSL, ROOT, RUSTLS, SMALL, files, write_small
 from records import BULK
 from test_compare import DEFINITION as PUBLISHED
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.toml_text import MOST_BYTES, toml_table
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.completion import implementations
 from tlsperf.publish.render import render_reports
@@ -27,6 +28,7 @@ BETWEEN = {"run": RUN, "layout": "factor", "left": OPENSSL, "right": RUSTLS}
 DEFINITION = PUBLISHED.format(**BETWEEN, errata="", scenarios='["bulk_*"]')
 CONFIG = "title = 'x'\ndescription = 'y'\n{}\n"
 HEAD = f'+++\ntitle = "x"\ndate = {RUN[:10]}\n'
+DESCRIBED = f"data/runs/{RUN}/run.toml"
 DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 
 
@@ -156,6 +158,40 @@ def test_a_file_with_a_wrong_value_is_reported_with_the_expected_one(
     assert said in refused(rendered, file, content.encode())
 
 
+HOSTILE = {
+    "a long dotted key": (f"\n{'a.' * 5000}a = 1\n", ":2: found values more than 10 deep"),
+    "a long header": (f"[{'a.' * 5000}a]\n", ":1: found values more than 10 deep"),
+    "nested arrays": (f"a = {'[' * 500}{']' * 500}\n", ":1: found values more than 10 deep"),
+    "nested tables": (f"a = {'{a=' * 500}1{'}' * 500}\n", ":1: found values more than 10 deep"),
+    "strings between": ("a = [''," * 500, ":1: found values more than 10 deep"),
+    "a long number": (f"\nrounds = {'9' * 400}\n", ":2: found a number of 400 digits"),
+    "a long number in base 16": (f"a = 0x{'f' * 5000}\n", ":1: found a number of 5,002 digits"),
+    "infinity": ("a = 1\nb = -inf\n", ":2: found -inf, expected a number"),
+    "a number beyond all": ("a = 1e999\n", ":1: found 1e999, expected a number"),
+    "a long file": ("#" * (MOST_BYTES + 1), ": found more than 4,194,304 characters, expected"),
+    "the year 1": (f"id = '{RUN}'\ndate = 0001-01-01\n", ": found date datetime.date(1, 1, 1)"),
+    "the year 9999": (f"id = '{RUN}'\ndate = '9999-12-31'\n", ": found date '9999-12-31'"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), HOSTILE.values(), ids=HOSTILE)
+def test_what_no_honest_file_has_is_refused(rendered: Path, content: str, said: str) -> None:
+    assert f"run.toml{said}" in refused(rendered, DESCRIBED, content.encode())
+
+
+def test_a_text_of_dots_brackets_and_digits_is_read() -> None:
+    odd = f"{'a.[{' * 50}{'9' * 50}"
+    lines = [
+        f"# {odd}",
+        f"a = '{odd}' # {odd}",
+        f"b = [{', '.join(['1.5'] * 50)}, 0.{'1' * 30}]",
+        f'c = """"\\""{odd}\n{odd}"""""',
+        f"'{odd}' = '''{odd}'{odd}'''",
+        "",
+    ]
+    assert toml_table("\n".join(lines), "f") == tomllib.loads("\n".join(lines))
+
+
 @pytest.mark.parametrize("name", ["../../../README.md", "/etc/passwd", "a/b", "..", ""])
 def test_rendering_removes_no_file_outside_a_reports_folder(rendered: Path, name: str) -> None:
     content = f"{HEAD}{DECIDED}[extra.generated]\nfiles = ['{name}']\n+++\n"
@@ -188,7 +224,6 @@ class Damage(NamedTuple):
     """The commands that need it."""
 
 
-DESCRIBED = f"data/runs/{RUN}/run.toml"
 OF_REPORT = [
     f"show content/perf/{RUN}",
     f"export {RUN} --format csv",

@@ -293,6 +293,9 @@ MISTAKES = {
     "a run is imported of the future": use(
         "import one --out 2031-01-01-x", "--out: found '2031-01-01', expected a date that is not in"
     ),
+    "a run is imported of the year 1": use(
+        "import one --out 0001-01-01-x", "--out: found '0001-01-01', expected a date from 2000 on"
+    ),
     "a report is exported into a file": use(
         f"export {RUN} --format csv --out config.toml",
         "--out: found 'config.toml', expected a folder that can be written to",

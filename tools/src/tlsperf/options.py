@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER
+from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER, YEARS
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 
 MOST_OF_TITLE: Final = 200
@@ -61,6 +61,8 @@ def day(text: str) -> date:
         _refuse(text, "a date such as 2026-11-21")
     if found > (datetime.now(UTC) + timedelta(hours=14)).date():
         _refuse(text, "a date that is not in the future")
+    if found.year not in YEARS:
+        _refuse(text, f"a date from {YEARS[0]} on")
     return found
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from tlsperf.contract.errors import UsageError, UserError
+from tlsperf.contract.toml_text import read_toml
 from tlsperf.exits import exit_code
 from tlsperf.load.root import find_root
-from tlsperf.load.toml_text import read_toml
 from tlsperf.options import address, port, raising
 
 FEEDS_IN_PLURAL = (0, 19)

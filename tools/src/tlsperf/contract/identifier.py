@@ -7,3 +7,5 @@ from typing import Final
 IDENTIFIER: Final = r"^[a-z0-9][a-z0-9._-]*$"
 MOST_OF_IDENTIFIER: Final = 200
 """Short enough to name a folder, with a suffix: file systems limit names to 255 bytes."""
+YEARS: Final = range(2000, 2100)
+"""Of every date: TLS is of 1999, so nothing here is older, and a later year is a slip or an attack."""

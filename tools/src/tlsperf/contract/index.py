@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Literal
 
 from pydantic import Field
 
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
-from tlsperf.contract.record import Identifier, Model, Phase
+from tlsperf.contract.record import Day, Identifier, Model, Phase
 from tlsperf.contract.results import Caveat, Chart, ReportReference, RowReference, StoredFile
 from tlsperf.contract.run import HostFacts
 
@@ -111,7 +110,7 @@ class IndexedResult(Model):
     """One value of one report, with the columns of `data/index.csv`."""
 
     report: Identifier = Field(description="its page is /perf/<report>/")
-    date: date
+    date: Day
     hosts: list[Identifier] = Field(description="hosts of the report; separated by spaces in CSV")
     implementation: Identifier
     library: str

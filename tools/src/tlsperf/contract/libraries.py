@@ -6,16 +6,16 @@ describes libraries that occur only in imported data. Labels and colours are def
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from tlsperf.contract.errors import TomlError, UserError, mismatch
+from tlsperf.contract.errors import UserError, mismatch
 from tlsperf.contract.record import Identifier, Model, Url
 from tlsperf.contract.shipped import SHIPPED
+from tlsperf.contract.toml_text import read_toml
 
 OTHER: Final = "other"
 """The colour class of every library without an adapter."""
@@ -96,9 +96,7 @@ _M = TypeVar("_M", bound=Model)
 
 def _read(path: Path, model: type[_M]) -> _M:
     try:
-        return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise TomlError(error, str(path), None) from None
+        return model.model_validate(read_toml(path))
     except ValidationError as error:
         raise mismatch(error, str(path), model=model) from None
 

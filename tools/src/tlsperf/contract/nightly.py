@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-
 from pydantic import Field, model_validator
 
 from tlsperf.contract.metrics import Unit
-from tlsperf.contract.record import Identifier, Model, Url
+from tlsperf.contract.record import Day, Identifier, Model, Moment, Url
 from tlsperf.contract.results import Chart, RowReference
 from tlsperf.contract.run import HostFacts, LibraryId
 
@@ -46,7 +44,7 @@ class Night(Model):
     run: Identifier
     implementation: Identifier
     label: str = Field(description="its version, or the first digits of its commit")
-    date: date
+    date: Day
 
 
 class NightFigure(Model):
@@ -79,7 +77,7 @@ class NightSteps(Model):
     id: Identifier = Field(description="of its page, below content/nightly")
     night: str
     before: str = Field(description="the night before it")
-    time: datetime = Field(description="when the night's run was finished")
+    time: Moment = Field(description="when the night's run was finished")
     answer: str
     steps: list[FoundStep]
     explanation: Explanation | None = None

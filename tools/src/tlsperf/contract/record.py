@@ -8,9 +8,9 @@ schema and examples. A field that a source does not report is absent (None here)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER
+from tlsperf.contract.identifier import IDENTIFIER, MOST_OF_IDENTIFIER, YEARS
 from tlsperf.contract.metrics import LEAST_RATE, METRICS, MOST_RATE, Metric, Statistic, Unit
 from tlsperf.contract.operations import Operation
 from tlsperf.contract.variant import GROUPS, VariantText
@@ -39,6 +39,19 @@ Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>\\^`{|}]+$",
 
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+_When = TypeVar("_When", date, datetime)
+
+
+def _possible(when: _When) -> _When:
+    if when.year not in YEARS:
+        raise ValueError(f"a year from {YEARS[0]} to {YEARS[-1]}")
+    return when
+
+
+Day = Annotated[date, AfterValidator(_possible)]
+Moment = Annotated[datetime, AfterValidator(_possible)]
 
 
 PHASE: Final = (
@@ -159,7 +172,7 @@ class Observation(Model):
 
 class _Record(Model):
     schema_: Literal[1] = Field(1, alias="schema")
-    time: datetime = Field(description="when it was written, UTC")
+    time: Moment = Field(description="when it was written, UTC")
     session: int = Field(1, ge=1, description="absent: the first, or the only one")
     round: int = Field(ge=1, description="counted through over all sessions of the run")
 

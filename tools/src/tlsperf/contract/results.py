@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
 from typing import Final, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -10,7 +9,7 @@ from pydantic import Field, model_validator
 from tlsperf.contract.agreement import agrees
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
-from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
+from tlsperf.contract.record import Day, Identifier, Model, Moment, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
@@ -246,7 +245,7 @@ class RunReference(Model):
     """A run of a report, with the facts that the page shows of it."""
 
     id: Identifier
-    date: date
+    date: Day
     suite: str | None = None
     family: Identifier | None = Field(None, description="family of the suite")
     rounds: int | None = None
@@ -304,7 +303,7 @@ class Changes(Model):
 
     predecessor: Identifier = Field(description="id of the earlier report")
     title: str
-    date: date
+    date: Day
     caveats: list[RunWarning] = Field(
         [], description="changes of host or method, to be read first; ratios are then neutral"
     )
@@ -465,8 +464,8 @@ class Results(Model):
     schema_: Literal[1] = Field(1, alias="schema")
     id: Identifier = Field(description="<date>-<slug>")
     title: str
-    date: date
-    time: datetime | None = Field(
+    date: Day
+    time: Moment | None = Field(
         None, description="on its day: what orders reports of one day; absent: midnight"
     )
     virtual: bool | None = Field(None, description="measured in a virtual machine")
@@ -542,4 +541,4 @@ class ReportReference(Model):
 
     id: Identifier
     title: str
-    date: date
+    date: Day

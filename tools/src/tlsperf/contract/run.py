@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from tlsperf.contract.libraries import NAMES
-from tlsperf.contract.record import Identifier, Model, Sha256, Url
+from tlsperf.contract.record import Day, Identifier, Model, Moment, Sha256, Url
 from tlsperf.contract.warnings import WarningCode
 
 if TYPE_CHECKING:
@@ -203,8 +202,8 @@ class Session(Model):
     """One session of a run: some rounds, with the state of the host before them."""
 
     number: int = Field(ge=1)
-    started: datetime
-    finished: datetime | None = Field(None, description="absent: it was stopped, or is under way")
+    started: Moment
+    finished: Moment | None = Field(None, description="absent: it was stopped, or is under way")
     rounds: int | None = Field(None, ge=0, description="rounds of it that count")
     seed: int = Field(description="seed of the order of its blocks")
     layout: int = Field(0, ge=0, description="number of the layout that its programs have")
@@ -257,9 +256,9 @@ class Run(Model):
 
     schema_: Literal[1] = Field(1, alias="schema")
     id: Identifier
-    date: date
-    started: datetime | None = None
-    finished: datetime | None = None
+    date: Day
+    started: Moment | None = None
+    finished: Moment | None = None
     complete: bool = True
     rounds: int | None = Field(None, ge=1, description="rounds that count; absent if not known")
     seed: int | None = None
@@ -305,7 +304,7 @@ class TrendMember(Model):
 class Revision(Model):
     """A change of a published report; its figures before are in git."""
 
-    date: date
+    date: Day
     text: str = Field(min_length=1, description="a sentence: what was measured again, or corrected")
 
 
@@ -314,8 +313,8 @@ class Report(Model):
 
     id: Identifier = Field(description="<date>-<slug>, the name of its folder")
     title: str
-    date: date
-    time: datetime | None = Field(
+    date: Day
+    time: Moment | None = Field(
         None, description="on its day, in UTC: what orders reports of one day; absent: midnight"
     )
     runs: list[Identifier] = Field(min_length=1)

@@ -18,8 +18,8 @@ from typing import Final
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.run import Run
+from tlsperf.contract.toml_text import toml_table
 from tlsperf.load.run import check_raw, loaded_run, parse_run
-from tlsperf.load.toml_text import toml_table
 
 SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"

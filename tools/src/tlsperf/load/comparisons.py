@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from tlsperf.contract.comparisons import Definition
 from tlsperf.contract.errors import FormatError, UserError, mismatch
+from tlsperf.contract.toml_text import read_toml
 from tlsperf.load.damage import readable
-from tlsperf.load.toml_text import read_toml
 
 
 def read_definition(path: Path) -> Definition:

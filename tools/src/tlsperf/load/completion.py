@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.toml_text import read_toml
 from tlsperf.load.root import find_root
 
 
@@ -27,9 +27,9 @@ def implementations(incomplete: str) -> list[str]:
     for run in _below("data/runs", "run.toml"):
         path = _root() / "data" / "runs" / run / "run.toml"
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            table = read_toml(path)
             ids = [str(i["id"]) for i in table["implementations"]]
-        except (OSError, ValueError, KeyError, TypeError):  # a run that `tlsperf validate` rejects
+        except (OSError, UserError, KeyError, TypeError):  # a run that `tlsperf validate` rejects
             continue
         found += [*ids, *(f"{run}/{identifier}" for identifier in ids)]
     return sorted({name for name in found if name.startswith(incomplete)})

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from tlsperf.contract.errors import FormatError, alternatives, mismatch
 from tlsperf.contract.record import Url
 from tlsperf.contract.shipped import THEME
-from tlsperf.load.toml_text import read_toml
+from tlsperf.contract.toml_text import read_toml
 
 FILE: Final = "config.toml"
 _STYLE: Final = Path("static", "style.css")

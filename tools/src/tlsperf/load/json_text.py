@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+import re
+from typing import Any, Final, NoReturn
 
 from tlsperf.contract.errors import FormatError
+
+MOST_NESTED: Final = 50
+"""Limit of values in each other; what is read here has at most 9."""
+
+_NESTED: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?+|([\[{])|([\]}])', re.DOTALL)
 
 
 def parse_json(text: str, file: str, first_line: int = 1) -> Any:
     """The content of a JSON text that starts at line `first_line` of a file.
 
-    Raises FormatError for text that is cut off or not JSON, for a repeated key in an object, and
-    for NaN, Infinity and numbers with thousands of digits, which JSON does not allow.
+    Raises FormatError for text that is cut off or not JSON, for a repeated key in an object, for
+    NaN, Infinity and numbers with thousands of digits, which JSON does not allow, and for values
+    too deep in each other.
     """
+    depth = 0
+    for token in _NESTED.finditer(text):
+        depth += bool(token[1]) - bool(token[2])
+        if depth > MOST_NESTED:
+            line = first_line + text.count("\n", 0, token.start())
+            raise FormatError(file, line, f"values more than {MOST_NESTED} deep", "fewer")
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -23,7 +36,7 @@ def parse_json(text: str, file: str, first_line: int = 1) -> Any:
     except _NoJsonError as error:
         line = first_line + line_of(text, error.name) - 1
         raise FormatError(file, line, error.found, "JSON with each key once") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FormatError(file, first_line, str(error), "JSON") from None
 
 

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.nightly import Absence, Explanation, Explanations
+from tlsperf.contract.toml_text import read_toml
 from tlsperf.load.run import LoadedRun, load_run
-from tlsperf.load.toml_text import read_toml
 
 ABSENCE: Final = "absent.toml"
 EXPLANATIONS: Final = "steps.toml"

@@ -11,7 +11,7 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.results import Caveat
-from tlsperf.load.toml_text import read_toml
+from tlsperf.contract.toml_text import read_toml
 
 _FIELDS: Final = (*SCENARIO_FIELDS, "metric")
 

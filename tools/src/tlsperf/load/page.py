@@ -16,9 +16,9 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives, mismat
 from tlsperf.contract.identifier import IDENTIFIER
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
+from tlsperf.contract.toml_text import toml_table
 from tlsperf.load.damage import readable
 from tlsperf.load.shortcodes import Call, shortcodes
-from tlsperf.load.toml_text import toml_table
 
 FOLDER: Final = Path("content", "perf")
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)

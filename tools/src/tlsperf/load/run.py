@@ -31,13 +31,13 @@ from tlsperf.contract.run import (
     RunWarning,
 )
 from tlsperf.contract.text import counted
+from tlsperf.contract.toml_text import read_toml
 from tlsperf.load import tlsbench
 from tlsperf.load.check_rows import check_rows
 from tlsperf.load.damage import readable
 from tlsperf.load.formats import FOREIGN, HEAD
 from tlsperf.load.notes import known_notes
 from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput
-from tlsperf.load.toml_text import read_toml
 
 _KIND: Final = re.compile(rb'"kind": ?"(\w+)"')
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from tlsperf.contract.errors import mismatch
-from tlsperf.load.toml_text import read_toml
+from tlsperf.contract.toml_text import read_toml
 
 
 class SuiteFile(NamedTuple):
