@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -16,9 +17,12 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from commands import tlsperf
+from project import OPENSSL, RUSTLS, SMALL, write_small
+from records import BULK
 from tlsperf import cli
 from tlsperf.contract.errors import FormatError, UsageError
 
+EARLIER = f"2026-10-01{SMALL.id[10:]}"
 GO_ON = "the reports written so far stay; the same command goes on"
 FAILED = [
     (
@@ -126,3 +130,69 @@ def test_help_does_not_load_the_heavy_modules() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert result.stdout == "set()\n"
+
+
+# --- what a terminal would obey --------------------------------------------------------------------
+
+ATTACK = "\x1b[2J\x9b8m\x07\x7f\r\u202e"
+"""Clears a screen, hides text, rings, overwrites a line, turns text around."""
+AS_TEXT = r"\u001b[2J\u009b8m\u0007\u007f\u000d\u202e"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose runs and raw files have control characters in every text that allows them."""
+    root = tmp_path_factory.mktemp("hostile")
+    write_small(root, EARLIER[:10])
+    for path in root.glob("data/runs/*/run.toml"):
+        text = path.read_text(encoding="utf-8")
+        for key in ("cpu", "os", "c_compiler", "allocator"):
+            text = text.replace(f'\n{key} = "', f'\n{key} = "{AS_TEXT}')
+        more = f'[[warnings]]\ncode = "method"\nmessage = "{AS_TEXT}"\n\n[[files]]\n'
+        path.write_text(text.replace("[[files]]\n", more, 1), encoding="utf-8")
+    (root / "raw").write_text(f"{BULK}{ATTACK}\n", encoding="utf-8")
+    (root / "odd.toml").write_text(f"{ATTACK} = 1\n", encoding="utf-8")
+    (root / f"{ATTACK}.tar.gz").write_bytes(b"")
+    odd = root / "data" / "runs" / "2026-01-01-odd"
+    odd.mkdir()
+    (odd / "run.toml").write_text(f'id = "{AS_TEXT}"\n', encoding="utf-8")
+    return root
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"show data/runs/{SMALL.id} --format {form}" for form in ("text", "markdown", "json")),
+        f"show {SMALL.id} --format csv",
+        f"compare {EARLIER}/{OPENSSL} {SMALL.id}/{OPENSSL} --across-hosts",
+        f"compare {OPENSSL} {RUSTLS}",
+        f"noise {SMALL.id}",
+        "show 2026-01-01-odd",
+        f"show {ATTACK}",
+        f"import {ATTACK}.tar.gz",
+        "import raw --out 2026-01-02-a --implementation openssl-3.6.1 --from openssl-bench/2023",
+        "compare --tables odd.toml",
+        f"export {SMALL.id} --format csv",
+        "validate",
+        "render",
+    ],
+)
+def test_no_control_character_of_a_file_reaches_the_terminal(hostile: Path, command: str) -> None:
+    done = tlsperf(hostile, *command.split(" "))
+    printed = done.out + done.errors
+    assert printed
+    assert [c for c in printed if not c.isprintable() and c not in "\n\t"] == []
+
+
+def test_what_a_file_has_instead_is_printed_as_text(hostile: Path) -> None:
+    for form in ("text", "markdown"):
+        assert "u001b" in tlsperf(hostile, "show", f"data/runs/{SMALL.id}", "--format", form).out
+    shown = json.loads(tlsperf(hostile, "show", f"data/runs/{SMALL.id}", "--format", "json").out)
+    assert shown["hosts"][0]["cpu"].startswith(ATTACK), "a program reads what the file has"
+
+
+def test_a_terminal_still_has_colours(monkeypatch: pytest.MonkeyPatch, hostile: Path) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    printed = tlsperf(hostile, "show", f"data/runs/{SMALL.id}").out
+    assert "\x1b[1m" in printed
+    assert "\x1b[2J" not in printed

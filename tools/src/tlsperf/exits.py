@@ -1,13 +1,18 @@
-"""How a program ends: with an exit code and, if it failed, with one line that says why."""
+"""How a program ends: with an exit code and, if it failed, with one line that says why.
+
+All that it prints is safe for a terminal, whatever the files have that it read.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
-from typing import Final
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from typing import Any, Final, TextIO, cast
 
 from tlsperf.contract.errors import UsageError, UserError, message_of
+from tlsperf.contract.text import printable
 
 ERROR: Final = 1
 WRONG_USE: Final = 2
@@ -22,18 +27,41 @@ def exit_code(
 
     `failure` is the code of an error. `left` says what an interruption leaves, and how to go on.
     """
+    with ExitStack() as stack:
+        if sys.stdout is not None:  # as it is if it was closed at the start
+            stack.enter_context(redirect_stdout(cast(TextIO, Printed(sys.stdout))))
+        if sys.stderr is not None:
+            stack.enter_context(redirect_stderr(cast(TextIO, Printed(sys.stderr))))
+        return _code(program, work, failure, left)
+
+
+class Printed:
+    """A stream that writes control characters as text."""
+
+    def __init__(self, beneath: TextIO) -> None:
+        self.beneath = beneath
+
+    def write(self, text: str) -> int:
+        return self.beneath.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.beneath, name)
+
+
+def _code(program: str, work: Callable[[], int | None], failure: int, left: str) -> int:
+    out = sys.stdout  # Typer puts another in its place, which hides that nobody reads on
     try:
         code = work() or 0
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        if sys.stdout is not None:  # as it is if it was closed at the start
-            sys.stdout.flush()
+        if out is not None:
+            out.flush()
         return code
     except KeyboardInterrupt:
         code, said = INTERRUPTED, f"interrupted{f': {left}' if left else ''}"
     except BrokenPipeError:
         # Nobody reads on, as in `| head`. Python would flush what is left when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         return failure
     except (UserError, OSError) as error:
         code = WRONG_USE if isinstance(error, UsageError) else failure

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
@@ -69,6 +70,18 @@ def share(number: int, total: int, nouns: str, singular: str, plural: str) -> st
 def listed(parts: Sequence[str]) -> str:
     """Parts joined for a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def printable(text: str) -> str:
+    r"""Text that no terminal obeys: control characters are written as JSON does, \u001b.
+
+    All that a program prints goes through it (`exits.py`); in JSON the values stay the same.
+    """
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""C0 without tab and line feed, DEL, C1, and what turns the direction of text around."""
 
 
 def markdown(text: str) -> str:

@@ -48,7 +48,7 @@ def summary_since(root: Path, reference: str) -> str:
         if not (root / path).exists():
             left = (root / path).with_name("index.md").exists()
             state = "has no page.json: run `tlsperf render`" if left else "is removed"
-            return f"## {name}\n\nThis report {state}.\n"
+            return f"## {markdown(name)}\n\nThis report {state}.\n"
         if not _git(root, "ls-tree", "--name-only", base, "--", path):
             return introduction(results_of(root, name))
         before = parse_json(_git(root, "show", f"{base}:{path}"), f"{base}:{path}")

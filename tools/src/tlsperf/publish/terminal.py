@@ -6,15 +6,17 @@ Tables are in colour unless NO_COLOR is set or the output is not a terminal.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from tlsperf.contract.results import Cell, Results
+from tlsperf.contract.text import printable
 from tlsperf.publish.exports import results_csv, results_json
 from tlsperf.publish.lines import Line, ShownTable, heading, results_markdown, shown_tables, warned
 
@@ -27,10 +29,21 @@ _LEAST_LABEL: Final = 20
 """Least width of the labels in columns, also on a narrow terminal."""
 
 
+class _Terminal(Console):
+    """A console whose colours reach the terminal, and no control character of a text."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield Segment(printable(segment.text), segment.style, segment.control)
+
+
 def terminal() -> Console:
     """A console that does not break lines if the output is a file or pipe."""
     width = None if sys.stdout.isatty() else _WIDE
-    return Console(highlight=False, markup=False, emoji=False, width=width)
+    beneath = getattr(sys.stdout, "beneath", sys.stdout)
+    return _Terminal(file=beneath, highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_as(form: Literal["text", "csv", "json", "markdown"], results: Results) -> None:
