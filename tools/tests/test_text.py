@@ -1,10 +1,15 @@
-"""Markdown and Zola show text from a run unchanged."""
+"""Markdown and Zola show text from a run unchanged, and a spreadsheet runs none."""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+
 import pytest
 
-from tlsperf.contract.text import markdown
+from project import ROOT
+from tlsperf.contract.text import csv_text, markdown
 
 
 @pytest.mark.parametrize(
@@ -21,3 +26,22 @@ from tlsperf.contract.text import markdown
 )
 def test_markup_is_escaped(text: str, expected: str) -> None:
     assert markdown(text) == expected
+
+
+def test_a_spreadsheet_runs_no_cell_and_reads_numbers() -> None:
+    hostile = ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "\n=1", "-"]
+    harmless = ["a=1", "-0.5", "+4.2%", "-1e-05", "1,000", "", "−0.5", "'=1"]
+    numbers = [-0.5, -3, None, 1e-9]
+    text = csv_text([hostile, harmless, numbers])
+    first, second, third = csv.reader(io.StringIO(text, newline=""))
+    assert first == [f"'{cell}" for cell in hostile]
+    assert second == harmless
+    [carriage] = csv.reader(io.StringIO(csv_text([["a\r=1+1"]]), newline=""))
+    assert carriage == ["a\n=1+1"], "no cell of its own"
+    assert third == ["-0.5", "-3", "", "1e-09"]
+
+
+def test_every_csv_file_is_written_by_one_function() -> None:
+    sources = (ROOT / "tools" / "src").rglob("*.py")
+    writing = re.compile(r"csv\.(writer|DictWriter)|to_csv")
+    assert [p.name for p in sources if writing.search(p.read_text("utf-8"))] == ["text.py"]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -79,6 +81,26 @@ def printable(text: str) -> str:
     """
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV. A text that a spreadsheet would run as a formula begins with an apostrophe.
+
+    So OWASP recommends it ("CSV injection"). Numbers stay as they are, also negative ones.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_inert, row) for row in rows)
+    return text.getvalue()
+
+
+def _inert(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r", "\n")  # csv.writer quotes only one of them
+    return f"'{text}" if text.startswith(_FORMULA) and not _AMOUNT.fullmatch(text) else text
+
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\n")
+_AMOUNT: Final = re.compile(r"[+-][0-9]+([.,][0-9]+)*(e[+-][0-9]+)?%?")
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """C0 without tab and line feed, DEL, C1, and what turns the direction of text around."""

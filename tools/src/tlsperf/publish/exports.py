@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.results import Comparisons, Results
+from tlsperf.contract.text import csv_text
 
 if TYPE_CHECKING:
     from tlsperf.load.histograms import Histograms
@@ -36,27 +35,25 @@ def comparisons_json(comparisons: Comparisons) -> str:
 
 def results_csv(results: Results) -> str:
     """The text of results.csv, with a line for each cell of each table."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     rows = [row for table in results.tables for row in table.rows]
     # Reports without `in_flight` keep their columns.
     old = all(row.scenario.in_flight is None for row in rows)
     scenario_fields = [field for field in SCENARIO_FIELDS if not (old and field == "in_flight")]
     cell_fields = ("value", "low", "high", "count", "spread_percent", "valid", "note")
     ratio_fields = ("value", "low", "high", "verdict", "paired")
-    writer.writerow(
+    lines: list[list[object]] = [
         [
             *("table", "anchor", "name", *scenario_fields, "phase", "metric", "statistic"),
             *("implementation", "unit", *cell_fields),
             *("baseline", *(f"ratio_{field}" for field in ratio_fields)),
         ]
-    )
+    ]
     for table in results.tables:
         for row in table.rows:
             scenario = [getattr(row.scenario, field) for field in scenario_fields]
             for cell in row.cells:
                 ratio = cell.ratio
-                writer.writerow(
+                lines.append(
                     [
                         *(table.anchor, row.anchor, row.name, *scenario),
                         *(row.phase, row.metric, row.statistic, cell.implementation, table.unit),
@@ -65,7 +62,7 @@ def results_csv(results: Results) -> str:
                         *(_csv(getattr(ratio, f)) if ratio else None for f in ratio_fields),
                     ]
                 )
-    return text.getvalue()
+    return csv_text(lines)
 
 
 def layouts_csv(results: Results) -> str:
@@ -73,15 +70,15 @@ def layouts_csv(results: Results) -> str:
     effects = [effect for table in results.tables for effect in table.layouts or ()]
     if not effects:
         return ""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     fields = ("anchor", "name", "implementation", "kind", "same_percent", "beyond")
-    writer.writerow([*fields, "layouts", "lowest_percent", "median_percent", "highest_percent"])
+    lines: list[list[object]] = [
+        [*fields, "layouts", "lowest_percent", "median_percent", "highest_percent"]
+    ]
     for effect in effects:
         percents = effect.percents
         span = (min(percents), f"{median(percents):.6g}", max(percents))
-        writer.writerow([*(getattr(effect, field) for field in fields), len(percents), *span])
-    return text.getvalue()
+        lines.append([*(getattr(effect, field) for field in fields), len(percents), *span])
+    return csv_text(lines)
 
 
 def _csv(value: object) -> object:
@@ -90,11 +87,9 @@ def _csv(value: object) -> object:
 
 def histograms_csv(histograms: Histograms) -> str:
     """The text of latency-histogram.csv, with a line for each bin."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["name", "implementation", "low_us", "high_us", "count"])
+    lines: list[list[object]] = [["name", "implementation", "low_us", "high_us", "count"]]
     for (scenario, implementation), bins in histograms.items():
         for b in bins:
             line = [scenario_name(scenario), implementation, f"{b.low:.6g}", f"{b.high:.6g}"]
-            writer.writerow([*line, b.count])
-    return text.getvalue()
+            lines.append([*line, b.count])
+    return csv_text(lines)

@@ -7,8 +7,6 @@ can load all results of all reports fast enough.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +26,7 @@ from tlsperf.contract.index import (
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report, Run
+from tlsperf.contract.text import csv_text
 from tlsperf.load.config import Site
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import by_time, featured
@@ -107,15 +106,13 @@ def _index_json(results: Sequence[IndexedResult]) -> str:
 
 def index_csv(results: Iterable[IndexedResult]) -> str:
     """A line for each value, with the columns that the data package describes."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(IndexedResult.model_fields), lineterminator="\n")
-    writer.writeheader()
+    rows = [list(IndexedResult.model_fields)]
     for result in results:
         row = result.model_dump(mode="json")
         row["hosts"] = " ".join(result.hosts)
         row["valid"] = "true" if result.valid else "false"
-        writer.writerow(row)
-    return text.getvalue()
+        rows.append([row[field] for field in IndexedResult.model_fields])
+    return csv_text(rows)
 
 
 def _downloads_json(ordered: Sequence[Results]) -> str:

@@ -5,8 +5,6 @@ Pure functions of results.json and caveats. A row by phase is a part of a scenar
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +22,7 @@ from tlsperf.contract.metrics import METRICS, UNITS, Unit
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Caveat, Results, Row, Table
 from tlsperf.contract.run import HostFacts, Report
-from tlsperf.contract.text import host_label
+from tlsperf.contract.text import csv_text, host_label
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.reports import by_time, host_of, is_main, newest_first
 from tlsperf.publish.shares import ceiling, primitives_by_build
@@ -285,17 +283,15 @@ def scenario_list(found: Sequence[ScenarioOverview]) -> ScenarioList:
 
 def scenario_csv(scenario: ScenarioOverview) -> str:
     """The text of scenario.csv, with a line for each figure."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     fields = (
         *("host", "implementation", "library", "version", "label", "value", "low", "high"),
         *("valid", "note", "ratio"),
     )
-    writer.writerow(["report", "date", "link", "unit", *fields, "baseline"])
+    lines: list[list[object]] = [["report", "date", "link", "unit", *fields, "baseline"]]
     for report in scenario.reports:
         for figure in report.figures:
             values: Mapping[str, object] = figure.model_dump()
-            writer.writerow(
+            lines.append(
                 [
                     *(report.id, report.date, report.link, scenario.unit),
                     *(
@@ -305,4 +301,4 @@ def scenario_csv(scenario: ScenarioOverview) -> str:
                     report.baseline if figure.ratio else None,
                 ]
             )
-    return text.getvalue()
+    return csv_text(lines)

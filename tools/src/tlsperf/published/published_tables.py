@@ -8,8 +8,6 @@ table differs from the printed one in exactly these cells.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -24,7 +22,7 @@ from tlsperf.contract.comparisons import ComparedTable, Definition
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import PublishedTable
-from tlsperf.contract.text import markdown_table
+from tlsperf.contract.text import csv_text, markdown_table
 from tlsperf.contract.variant import parse_variant
 
 _CIPHERS: Final = {
@@ -192,9 +190,7 @@ def tables_text(
 ) -> str:
     """All tables of a definition, as CSV, or as Markdown followed by the errata."""
     if format_ == "csv":
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(lines_of(definition, run))
-        return text.getvalue()
+        return csv_text(lines_of(definition, run))
     parts = [
         f"## {table.title}\n\n{markdown_table(table.columns, table.rows, table.columns[1:])}"
         for table in tables(definition, run)
