@@ -126,8 +126,9 @@ export function csv(shown, unit, ratio, baseline) {
   return [head, ...lines].map((line) => `${line.map(quoted).join(",")}\n`).join("");
 }
 
-/** @param {unknown} value */
+/** A cell; a text that a spreadsheet would run begins with an apostrophe. @param {unknown} value */
 function quoted(value) {
-  const text = value === undefined ? "" : String(value);
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const given = value === undefined ? "" : String(value);
+  const text = typeof value === "string" && /^[=+\-@\t\r\n]/.test(given) ? `'${given}` : given;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

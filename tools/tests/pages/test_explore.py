@@ -486,16 +486,28 @@ def test_what_is_shown_can_be_saved_and_its_address_copied(
     assert answer["messages"] == []
 
 
-def test_a_bare_ratio_is_written_as_reports_write_it() -> None:
-    values = [0.5, 0.996, 1.0, 1.005, 1.2249, 2.675, 12.345, 1.115]
+def computed(function: str, expression: str) -> Any:
+    """The value of an expression with a function of compare.js."""
     source = (ROOT / "static" / "explore" / "compare.js").read_text(encoding="utf-8")
     script = (
-        f"import {{ factor }} from 'data:text/javascript,{quote(source)}';"
-        f"console.log(JSON.stringify({values}.map(factor)))"
+        f"import {{ {function} }} from 'data:text/javascript,{quote(source)}';"
+        f"console.log(JSON.stringify({expression}))"
     )
     command = ["node", "--input-type=module", "--eval", script]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert json.loads(said) == [factor_text(value) for value in values]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_a_bare_ratio_is_written_as_reports_write_it() -> None:
+    values = [0.5, 0.996, 1.0, 1.005, 1.2249, 2.675, 12.345, 1.115]
+    assert computed("factor", f"{values}.map(factor)") == [factor_text(value) for value in values]
+
+
+def test_a_spreadsheet_runs_no_cell_of_what_is_saved() -> None:
+    figure = {"report": "=1", "host": "@x", "name": "+1", "version": "a\r=1", "value": -0.5}
+    _, line = csv.reader(
+        io.StringIO(computed("csv", f"csv([{json.dumps(figure)}], '-s', () => undefined, '')"), "")
+    )
+    assert [cell for cell in line if cell] == ["'=1", "'@x", "'+1", "a\r=1", "-0.5", "'-s"]
 
 
 def test_no_request_is_made_before_it_is_needed(served: str, browser: Browser) -> None:
