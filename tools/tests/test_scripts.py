@@ -715,6 +715,8 @@ def test_a_draft_becomes_a_pull_request_with_all_that_was_written(
         "data/runs/2025-01-01-earlier/raw/a.txt",
         "data/hosts/x64.toml",
         "templates/base.html",
+        "content/about.md",
+        "content/perf/2025-01-01-earlier/index.md",
         "static/evil.html",
     ],
 )
