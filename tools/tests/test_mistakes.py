@@ -72,7 +72,9 @@ MISTAKES = {
         CHECK, f"{PAGE}:2: this is not TOML: invalid value", put('title = "', "title = Example ")
     ),
     "the description is missing": Mistake(
-        CHECK, "found no description, expected a sentence that", put("description =", "summary =")
+        CHECK,
+        "found no description, expected a sentence that",
+        put("description =", "# description ="),
     ),
     "the description is empty": Mistake(
         CHECK,
@@ -406,7 +408,7 @@ def test_make_check_rejects_the_same_mistakes_as_the_check_of_reports() -> None:
 def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
     page = rendered / PAGE
     right = page.read_text(encoding="utf-8")
-    page.write_text(put("description =", "summary =")(right) + "\n{{ nope() }}\n")
+    page.write_text(put("description =", "# description =")(right) + "\n{{ nope() }}\n")
     try:
         done = tlsperf(rendered, "render")
     finally:

@@ -154,11 +154,11 @@ def test_prose_is_kept_and_a_file_without_a_place_is_removed(site: Path) -> None
     prose = "## Mine\n\n+++ odd – but mine\n"
     page.write_text(text.replace("files = [", 'files = ["gone.svg", ') + prose, encoding="utf-8")
     (folder / "gone.svg").write_text("<svg/>", encoding="utf-8")
-    (folder / "by-hand.svg").write_text("<svg/>", encoding="utf-8")
+    (folder / "by-hand.png").write_bytes(b"")
     render_reports(site, check=False)
     assert page.read_text(encoding="utf-8") == text + prose
     assert not (folder / "gone.svg").exists()
-    assert (folder / "by-hand.svg").exists()
+    assert (folder / "by-hand.png").exists()
 
 
 def test_bad_input_changes_nothing(site: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Final, NoReturn
 from tlsperf.contract.errors import UsageError, UserError
 from tlsperf.contract.toml_text import read_toml
 from tlsperf.exits import exit_code
+from tlsperf.load.content import content_problems
 from tlsperf.load.root import find_root
 from tlsperf.options import address, port, raising
 
@@ -144,8 +145,11 @@ def run(
 ) -> None:
     """Builds the site in `root`, or serves it until someone stops it.
 
-    Raises UserError with Zola's output if it cannot be built.
+    Raises UserError with Zola's output if it cannot be built, and before that with what the site may
+    not hold.
     """
+    if problems := content_problems(root):
+        raise UserError("\n".join(problems))
     command = [*zola.command, "--root", str(root), "--config", str(config_for(zola, root)), action]
     if base_url is not None:
         command += ["--base-url", base_url]

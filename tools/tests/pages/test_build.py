@@ -481,7 +481,7 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
         ('id="chart-transfer"', 'id="no-such"', 'chart(id="no-such"): page.json has no'),
         ('figure(row="transfer', 'figure(row="no', "has no such figure; run `tlsperf render`"),
         ('ratio(row="transfer', 'ratio(row="no', "has no such figure; run `tlsperf render`"),
-        ('description = "', 'subtitle = "', "a report needs a description"),
+        ('description = "', '# "', "a report needs a description"),
     ],
 )
 def test_a_mistake_in_a_report_is_named(broken: Path, was: str, becomes: str, said: str) -> None:

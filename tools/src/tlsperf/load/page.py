@@ -17,11 +17,11 @@ from tlsperf.contract.identifier import IDENTIFIER
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
 from tlsperf.contract.toml_text import toml_table
+from tlsperf.load.content import page_parts
 from tlsperf.load.damage import readable
 from tlsperf.load.shortcodes import Call, shortcodes
 
 FOLDER: Final = Path("content", "perf")
-_PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _CLAIM: Final = "[[extra.claims]]"
 
 
@@ -69,14 +69,7 @@ class Page(Document):
 def read_document(path: Path) -> Document:
     """Reads a page. Raises FormatError."""
     name = str(path)
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(name, None, error.reason, "text in UTF-8") from None
-    parts = _PAGE.match(text)
-    if parts is None:
-        raise FormatError(name, 1, "no front matter", "a line +++, TOML, and another line +++")
-    opening, front_matter, rest = parts.groups()
+    opening, front_matter, rest = page_parts(path)
     head = front_matter_table(front_matter, name)
     for key in ("title", "description"):
         if not isinstance(head.get(key), str | None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,3 +32,16 @@ def shortcodes(text: str, file: str, first_line: int = 1) -> list[Call]:
         )
         for found in _CALL.finditer(text)
     ]
+
+
+def unreadable(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, what was found and what was expected of shortcodes that `shortcodes` does not see."""
+    arguments = re.compile(rf"(?:{_ARGUMENT.pattern})*\s*")
+    others = re.compile(r"\{[{%].*")
+    expected = '{{ name(argument="…") }}, without braces in it'
+    for found in _CALL.finditer(text):
+        if not arguments.fullmatch(found["arguments"]):
+            yield text.count("\n", 0, found.start()), found[0], expected
+    rest = _CALL.sub(lambda found: "\n" * found[0].count("\n"), text)
+    for left in others.finditer(rest):
+        yield rest.count("\n", 0, left.start()), left[0], expected

@@ -20,6 +20,7 @@ from tlsperf.contract.results import Comparisons
 from tlsperf.contract.run import Run
 from tlsperf.contract.text import counted
 from tlsperf.load.config import read_site
+from tlsperf.load.content import SECTIONS
 from tlsperf.load.damage import damage, readable
 from tlsperf.load.nights import night_folders, read_nights
 from tlsperf.load.notes import known_notes
@@ -58,11 +59,6 @@ COMPARISONS: Final = "comparisons.json"
 PAGE: Final = "page.json"
 DOWNLOADS: Final = (JSON, RESULTS, COMPARISONS, HISTOGRAM, LAYOUTS)
 """The files beside a report's page that git ignores."""
-SECTIONS: Final = (
-    *("trends", "hosts", "libraries", "scenarios", "questions", "upgrades"),
-    "nightly",
-)
-"""The folders of content/ whose pages are made here; a person writes their `_index.md`."""
 LISTS: Final = (
     *("index.json", "index.csv", "datapackage.json", "downloads.json"),
     *("scenarios.json", "questions.json", "scoreboard.json"),

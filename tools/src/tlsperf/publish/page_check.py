@@ -13,6 +13,7 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives, messag
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.shipped import THEME
+from tlsperf.load.content import page_content
 from tlsperf.load.page import Page, report_names
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.assemble import results_of
@@ -46,6 +47,7 @@ def page_problems(pages: Sequence[Page], every: Sequence[Page], root: Path) -> l
                 "a time of its own, as date = 2026-11-21T16:02:39Z: lists and feeds follow it"
             )
             found.append(FormatError(str(page.path), page.line_of("date ="), what, expected))
+        found += page_content(page.path, page.path.relative_to(root / "content"))
         found += _front_matter(page, runs, reports)
         found += _unknown_shortcodes(page, shortcodes)
     return found

@@ -19,6 +19,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
+from tlsperf.load.content import content_problems
 from tlsperf.load.damage import damage, readable
 from tlsperf.load.notes import known_notes
 from tlsperf.load.page import Document, Page, read_documents, read_pages, read_report, report_names
@@ -78,6 +79,7 @@ def render_reports(
             list(readable(compress_raw, folders))  # rendering says what is wrong with the others
             _write(root, made, _of_site(root, pages, runs), verbose=verbose)
         problems += other_claims(root, pages, names or None)
+        problems += [] if names else content_problems(root)
     refuse(problems if names else [*left_out, *problems])
     if not check:
         _record(root, names)
@@ -110,7 +112,7 @@ def check_changed(root: Path) -> int:
         problems: list[str] = []
         made = _made(root, chosen, pages, problems)
         code = _checked(root, made, _of_site(root, pages, runs))
-        problems += other_claims(root, pages, None)
+        problems += [*other_claims(root, pages, None), *content_problems(root)]
     refuse([*left_out, *problems])
     return code
 

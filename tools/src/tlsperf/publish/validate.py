@@ -1,4 +1,4 @@
-"""`tlsperf validate`: checks everything below data/.
+"""`tlsperf validate`: checks everything below data/, and what content/ may hold.
 
 Each check returns its errors, with the file in each; no error stops the others. The checks cover:
 files that a browser could run, because all files are published; hosts and runs against the schema;
@@ -19,6 +19,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
+from tlsperf.load.content import content_problems
 from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
@@ -42,7 +43,7 @@ SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
 
 
 def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
-    """All errors below `data/`, and the number of runs that were looked at.
+    """All errors below `data/` and in what content/ holds, and the number of runs that were looked at.
 
     With `changed`, runs that `data/checked.json` has are skipped. Otherwise that file is written if
     there is no error.
@@ -55,7 +56,7 @@ def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
     names = {folder: folder.relative_to(data).as_posix() for folder in folders}
     known = {folder for folder in folders if checked.has(names[folder], digests[folder])}
     skipped = known if changed else set()
-    found = problems(data, skipped)
+    found = list(dict.fromkeys([*problems(data, skipped), *content_problems(root)]))
     if not found and not changed:
         checked.record({names[of]: digests[of] for of in folders}, all_of_them=True)
     return found, len(folders) - len(skipped)
