@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -205,8 +206,11 @@ def test_a_server_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
     zola.write_text(f"#!/bin/sh\n{server}")
     zola.chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     with subprocess.Popen(
-        [sys.executable, "-m", "tlsperf.site", "serve"],
+        [sys.executable, "-m", "tlsperf.site", "serve", "--port", str(port)],
         cwd=tmp_path,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "tools" / "src")},
         stdout=subprocess.PIPE,

@@ -9,13 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
+import threading
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPConnection, HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -28,6 +32,9 @@ from tlsperf.options import address, port, raising
 
 FEEDS_IN_PLURAL = (0, 19)
 """The first Zola with `generate_feeds` and `feed_filenames` instead of the singular forms."""
+
+HERE = "127.0.0.1"
+"""Where `serve` listens: only this host reaches it."""
 
 PORT = 1111
 """The default port of `serve`, as of Zola."""
@@ -151,12 +158,20 @@ def run(
     if problems := content_problems(root):
         raise UserError("\n".join(problems))
     command = [*zola.command, "--root", str(root), "--config", str(config_for(zola, root)), action]
+    if base_url is None and action == "serve":
+        base_url = HERE
     if base_url is not None:
         command += ["--base-url", base_url]
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
     if action == "serve":
-        command += ["--fast", "--port", str(port)]
+        inner = f"127.{1 + secrets.randbelow(254)}.{secrets.randbelow(256)}.{1 + secrets.randbelow(254)}"
+        try:
+            door = door_to(inner, port)
+        except OSError as error:
+            found = f"{HERE}:{port}: {error.strerror}"
+            raise UserError(f"{found}; PORT=N serves at another port") from None
+        command += ["--fast", "--port", str(port), "--interface", inner]
         if zola.version >= DEBOUNCE:
             command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -166,17 +181,18 @@ def run(
         accept = partial(signal.pthread_sigmask, signal.SIG_UNBLOCK, ends)
         server = subprocess.Popen(command, preexec_fn=accept)
         try:
+            threading.Thread(target=door.serve_forever, daemon=True).start()
             accept()
             code = server.wait()
         except KeyboardInterrupt:
             return
         finally:
+            door.shutdown()
+            door.server_close()
             server.terminate()
             server.wait()
         if code:
-            raise UserError(
-                f"the server ended with exit code {code}; PORT=N serves at another port"
-            )
+            raise UserError(f"the server ended with exit code {code}")
         return
     page = (output or root / "public") / "index.html"
     before = _written(page)
@@ -197,6 +213,54 @@ def run(
             f"It printed: {said or 'nothing'}"
         )
     print(said)
+
+
+def door_to(inner: str, port: int) -> ThreadingHTTPServer:
+    """A server on this host that passes on what Zola answers at the loopback address `inner`.
+
+    Zola answers any host name and lets any page read files: a page of another site could read a
+    report before it is published. No page can guess `inner`, which only its own pages name, to load
+    themselves again.
+    """
+    names = {f"{name}:{port}" for name in ("localhost", HERE, "[::1]")}
+
+    class Door(BaseHTTPRequestHandler):
+        """Ends the connection after each answer: nothing that follows is taken for a request."""
+
+        def do_GET(self) -> None:
+            if self.headers.get_all("Host") not in [[name] for name in names]:
+                self.send_error(421, explain=f"This is http://{HERE}:{port}/ alone.")
+                return
+            if not re.fullmatch("/[!-~]*", self.path):
+                self.send_error(400)
+                return
+            zola = HTTPConnection(inner, port)
+            try:
+                zola.request("GET", self.path)
+                answer = zola.getresponse()
+                body = answer.read()
+            except (OSError, HTTPException):
+                self.send_error(503, explain="The site is being built.")
+                return
+            finally:
+                zola.close()
+            own = f"livereload.js?host={inner}&amp;port="
+            body = body.replace(b"livereload.js?port=", own.encode())
+            self.send_response(answer.status)
+            for name in ("Content-Type", "Location"):
+                if value := answer.getheader(name):
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return ThreadingHTTPServer((HERE, port), Door)
 
 
 def environment() -> dict[str, str]:

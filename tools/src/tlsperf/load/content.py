@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tlsperf.contract.errors import FormatError, UserError, alternatives, message_of
+from tlsperf.contract.toml_text import toml_table
 from tlsperf.load.shortcodes import unreadable
-from tlsperf.load.toml_text import toml_table
 
 SECTIONS: Final = (
     *("trends", "hosts", "libraries", "scenarios", "questions", "upgrades"),
