@@ -87,10 +87,10 @@ def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> 
         ("` a\n`<b>`", "<b>"),
         ("`` `<b>", "<b>"),
         ("| `a | `x` <b> ` |\n|-|-|", "<b>"),
-        ("[x](`a) `y` <b> `z`", "<b>"),
+        ('[x](ok "`") `y` <b> `', "<b>"),
         ("~~~\n```\n~~~\n<b>\n```", "<b>"),
         ("````\n```\n````\n<b>\n```", "<b>"),
-        ("[x]:\n```\n[y](z)\n```\n<b>\n```", "<b>"),
+        ("[x]:\n```\n<b>\n```", "<b>"),
         ('{{ diagram(text="\n```\n") }}\n<b>\n```', "<b>"),
         ("`a\r\r<b>`", "<b>"),
         ("![x](https://evil.example/x.png)", "!["),
@@ -259,9 +259,7 @@ def test_nothing_hides_from_the_check_in_what_looks_like_code(
     run(getattr(zolas, zola)(), tmp_path, "build")
     made = [path.read_text("utf-8") for path in tmp_path.glob("public/blog/*/index.html")]
     assert len(made) == count
-    assert [
-        it for it in made if "<b>" in it or '="javascript' in it or '="https://evil' in it
-    ] == []
+    assert [it for it in made if "<b>" in it or '="javascript' in it or 'src="https' in it] == []
 
 
 def _site(choose: random.Random, folder: Path, most: int) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,7 @@ _NAME: Final = r"[a-z0-9][a-z0-9_-]*"
 _TEMPLATE: Final = re.compile(rf"{_NAME}(?:/{_NAME})*\.html")
 
 _FENCE: Final = re.compile(r"(`{3,})[\w-]*[ \t]*")
-_CODE: Final = re.compile(r"(?<![`\\])`[^`|\\\n]+`(?!`)")
+_CODE: Final = re.compile(r"(?<!`)`[^`|\n]+`(?!`)")
 _UNPLAIN: Final = re.compile(r"\]\((?![^\s()`]*\))|\{\{|\{%|\\")
 _BEFORE: Final = r"(?<!\\)(?:\\\\)*"
 """What begins something is not escaped by a backslash."""
