@@ -93,6 +93,8 @@ def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> 
         ("[x]:\n```\n<b>\n```", "<b>"),
         ('{{ diagram(text="\n```\n") }}\n<b>\n```', "<b>"),
         ("`a\r\r<b>`", "<b>"),
+        ("~~~ &quot;&gt;&lt;script&gt;alert(1)\n~~~", "&lt;script"),
+        ('- ``` a"b\n', '``` a"b'),
         ("![x](https://evil.example/x.png)", "!["),
         ("![x](//evil.example/x.png)", "!["),
         ("![x][y]", "!["),
@@ -173,11 +175,14 @@ def test_each_command_refuses_and_names_the_line(
     path = next(site.glob("content/perf/*/index.md"))
     text = path.read_text("utf-8")
     path.write_text(text.replace("\n", '\naliases = ["../../x.html"]\n', 1), "utf-8")
+    (site / "content" / "x.html").touch()
+    also = "content/x.html: found another kind of file"
     said = f"{path.relative_to(site)}:2: found the alias '../../x.html'"
     for command in ("render --check", "render --check --changed", "validate", "validate --changed"):
         done = tlsperf(site, *command.split())
         assert done.code == 1
         assert said in done.errors, command
+        assert also in done.errors, command
     monkeypatch.setattr("tlsperf.site.find_zola", lambda _: zolas.old())
     for action in ("build", "serve"):
         done = tlsperf_site(site, action)

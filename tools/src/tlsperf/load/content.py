@@ -52,7 +52,10 @@ _IMAGE: Final = re.compile(rf"{_BEFORE}!\[(?![^\[\]]*\]\({_PATH}\))")
 _LINK: Final = re.compile(
     rf"{_BEFORE}\](?:\(|:)(?!\s*(?:https?://|@/|#|{_PATH}(?=[\s)#])))\s*[^\s)]*"
 )
+_LANGUAGE: Final = re.compile(r"^.*(?:```|~~~)(?![`~]*[\w-]*[ \t]*\r?$).*", re.MULTILINE)
+"""Zola writes the language of a block as it is into an attribute."""
 _MARKDOWN: Final = (
+    (_LANGUAGE, "a block of code, with one word after ``` or none"),
     (_HTML, "Markdown, or HTML in `code` that each line of its paragraph closes"),
     (_IMAGE, "an image of this site: ![what it shows](name.png)"),
     (_LINK, "a link to a page (@/…), to a place in it (#…), or to https://…"),
