@@ -183,6 +183,7 @@ def test_each_command_refuses_and_names_the_line(
         assert done.code == 1
         assert said in done.errors, command
         assert also in done.errors, command
+    assert said in tlsperf(site, "render", "--check", path.parent.name).errors
     monkeypatch.setattr("tlsperf.site.find_zola", lambda _: zolas.old())
     for action in ("build", "serve"):
         done = tlsperf_site(site, action)
