@@ -159,6 +159,72 @@ mod tests {
         assert!(ProcessorTime::of_process(i32::MAX.cast_unsigned()).is_err());
     }
 
+    /// Works in another thread until its process has spent so much more in its own code, or in the kernel.
+    fn work(is_enough: fn(ProcessorTime) -> bool, in_kernel: bool) -> ProcessorTime {
+        let before = ProcessorTime::of_this_process().unwrap();
+        let work = || {
+            use std::io::Read as _;
+            let mut zeros = fs::File::open("/dev/zero").unwrap();
+            let mut buffer = vec![0_u8; 1 << 16];
+            let start = Instant::now();
+            loop {
+                match in_kernel {
+                    true => zeros.read_exact(&mut buffer).unwrap(),
+                    false => (0..64).for_each(|it| buffer.fill(it)),
+                }
+                std::hint::black_box(&buffer);
+                let spent = ProcessorTime::of_this_process().unwrap().since(before);
+                // On a busy host it may have a processor for a small part of the time.
+                if is_enough(spent) || start.elapsed() > Duration::from_secs(10) {
+                    return spent;
+                }
+            }
+        };
+        std::thread::scope(|scope| scope.spawn(work).join().unwrap())
+    }
+
+    #[test]
+    fn the_time_of_a_process_is_that_of_all_its_threads_in_its_code_and_in_the_kernel() {
+        const MUCH: Duration = Duration::from_millis(40);
+        let before = process_times().unwrap();
+        let own = ProcessorTime::of_this_process().unwrap();
+        let user = work(|it| it.user >= MUCH, false);
+        let system = work(|it| it.system >= MUCH, true);
+        let after = process_times().unwrap();
+        assert!(
+            user.user >= MUCH && system.system >= MUCH,
+            "{user:?} and {system:?}"
+        );
+        let spent = after.processor - before.processor;
+        // The two are read from clocks of other precision.
+        assert!(spent >= MUCH + MUCH / 2, "{spent:?}");
+        assert_eq!(own.since(own), ProcessorTime::default());
+    }
+
+    #[test]
+    fn the_time_of_another_process_has_that_of_its_kernel_and_not_ours() {
+        let mut copying = std::process::Command::new("dd")
+            .args(["if=/dev/zero", "of=/dev/null", "bs=1M"])
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        let found = loop {
+            let found = ProcessorTime::of_process(copying.id());
+            let is_enough = |it: &ProcessorTime| it.system >= Duration::from_millis(50);
+            if found.as_ref().is_ok_and(is_enough) || start.elapsed() > Duration::from_secs(20) {
+                break found;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        copying.kill().unwrap();
+        copying.wait().unwrap();
+        let found = found.unwrap();
+        // It clears memory in the kernel, and does nothing else.
+        assert!(found.system >= Duration::from_millis(50), "{found:?}");
+        assert!(found.system > found.user, "{found:?}");
+    }
+
     #[test]
     fn the_system_time_is_read_after_a_name_with_spaces_and_parentheses() {
         let text = "71 (a ) b) S 1 71 71 0 -1 4194304 9 0 0 0 300 25 0 0 20 0 1";

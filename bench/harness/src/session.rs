@@ -469,3 +469,181 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
         self.expected.resumes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A mutual handshake of TLS 1.3 with a ticket, or one of TLS 1.2 by session id.
+    fn expected(protocol: &str) -> Expected {
+        let is_new = protocol == "1.3";
+        let scenario = json!({"operation": "handshake", "protocol": protocol,
+            "cipher_suite": match is_new {
+                true => "TLS_AES_256_GCM_SHA384",
+                false => "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+            },
+            "key_exchange": "X25519", "certificate": "rsa-2048", "authentication": "mutual",
+            "resumption": if is_new { "ticket" } else { "session-id" }, "threads": 1});
+        Expected::new(&serde_json::from_value(scenario).unwrap()).unwrap()
+    }
+
+    struct Reported(Negotiated);
+
+    impl Connection for Reported {
+        fn handshake(&mut self) -> Result<Progress> {
+            bail!("it is only asked for its report")
+        }
+
+        fn receive_tickets(&mut self) -> Result<()> {
+            bail!("it is only asked for its report")
+        }
+
+        fn send(&mut self, _: &[u8]) -> Result<()> {
+            bail!("it is only asked for its report")
+        }
+
+        fn receive(&mut self, _: &mut [u8]) -> Result<usize> {
+            bail!("it is only asked for its report")
+        }
+
+        fn negotiated(&self) -> Result<Negotiated> {
+            Ok(self.0)
+        }
+    }
+
+    fn refused(checked: Result<()>, what: &str) {
+        let error = checked.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{what}: found")), "{error}");
+    }
+
+    #[test]
+    fn each_field_of_a_report_is_checked_on_both_sides() {
+        let expected = expected("1.3");
+        let right = Negotiated {
+            protocol: Protocol::Tls13,
+            cipher_suite: CipherSuite::Aes256Gcm,
+            key_exchange: Some(KeyExchange::X25519),
+            resumed: Some(false),
+            signature_scheme: Some(Certificate::Rsa2048.signature_scheme()),
+            peer_verified: true,
+            tickets: 1,
+        };
+        let client = |it| expected.check_client(&Reported(it), false);
+        let server = |it| expected.check_server(&Reported(it), Some(false));
+        client(right).unwrap();
+        server(right).unwrap();
+        type Change = fn(&mut Negotiated);
+        let changes: [(&str, Change); 6] = [
+            ("protocol", |it| it.protocol = Protocol::Tls12),
+            ("cipher suite", |it| {
+                it.cipher_suite = CipherSuite::Aes128Gcm
+            }),
+            ("key exchange", |it| {
+                it.key_exchange = Some(KeyExchange::Secp256r1)
+            }),
+            ("resumed", |it| it.resumed = Some(true)),
+            ("signature scheme", |it| it.signature_scheme = Some(0x0401)),
+            ("peer verified", |it| it.peer_verified = false),
+        ];
+        for (what, change) in changes {
+            let mut wrong = right;
+            change(&mut wrong);
+            refused(client(wrong), what);
+            refused(server(wrong), what);
+        }
+        for tickets in [0, 2] {
+            refused(client(Negotiated { tickets, ..right }), "tickets");
+        }
+        // What a library does not report cannot be wrong.
+        client(Negotiated {
+            key_exchange: None,
+            resumed: None,
+            signature_scheme: None,
+            ..right
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn each_field_of_the_wire_is_checked() {
+        for (protocol, cipher_suite, other) in [
+            (
+                Protocol::Tls13,
+                CipherSuite::Aes256Gcm,
+                CipherSuite::Aes128Gcm,
+            ),
+            (
+                Protocol::Tls12,
+                CipherSuite::EcdheRsaAes256Gcm,
+                CipherSuite::EcdheRsaAes128Gcm,
+            ),
+        ] {
+            let expected = expected(protocol.as_str());
+            let right = WireHandshake {
+                protocol,
+                cipher_suite,
+                key_exchange: Some(KeyExchange::X25519),
+                resumed: false,
+                hello_retry: false,
+                tickets: 0,
+            };
+            let check = |it| expected.check_wire(&it, false);
+            check(right).unwrap();
+            let is_new = protocol == Protocol::Tls13;
+            let another = match is_new {
+                true => Protocol::Tls12,
+                false => Protocol::Tls13,
+            };
+            for (what, wrong) in [
+                (
+                    "protocol",
+                    WireHandshake {
+                        protocol: another,
+                        ..right
+                    },
+                ),
+                (
+                    "cipher suite",
+                    WireHandshake {
+                        cipher_suite: other,
+                        ..right
+                    },
+                ),
+                (
+                    "key exchange",
+                    WireHandshake {
+                        key_exchange: None,
+                        ..right
+                    },
+                ),
+                (
+                    "resumed",
+                    WireHandshake {
+                        resumed: true,
+                        ..right
+                    },
+                ),
+                (
+                    "hello retry",
+                    WireHandshake {
+                        hello_retry: true,
+                        ..right
+                    },
+                ),
+            ] {
+                refused(check(wrong), what);
+            }
+            if !is_new {
+                refused(
+                    check(WireHandshake {
+                        tickets: 1,
+                        ..right
+                    }),
+                    "tickets",
+                );
+            }
+        }
+    }
+}

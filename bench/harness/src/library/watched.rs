@@ -140,6 +140,10 @@ impl<C: Connection, W: Watch> Connection for WatchedConnection<C, W> {
         })
     }
 
+    fn close(&mut self) -> Result<Progress> {
+        self.connection.close()
+    }
+
     fn negotiated(&self) -> Result<Negotiated> {
         self.connection.negotiated()
     }

@@ -198,7 +198,15 @@ fn prove(keys: impl Fn() -> Result<Box<dyn PacketProtection>>, scenario: &Scenar
         header == vector.header.len() && packet[..packet.len() - TAG] == plain[..plain.len() - TAG],
         "opened the known packet of {suite} wrongly"
     );
+    prove_rejection(keys, suite, size)
+}
 
+/// Proves that a packet is rejected of which any part was changed.
+fn prove_rejection(
+    keys: impl Fn() -> Result<Box<dyn PacketProtection>>,
+    suite: CipherSuite,
+    size: u32,
+) -> Result<()> {
     let mut sealed = vec![0x11; size as usize];
     sealed[..HEADER.len()].copy_from_slice(&HEADER);
     seal(&mut *keys()?, 0, NUMBER, &mut sealed)?;
@@ -266,3 +274,6 @@ fn keys<L: TlsLibrary>(target: &Target<'_, L>) -> Result<Box<dyn PacketProtectio
     let keys = vectors::vector(suite)?.keys;
     target.library.packet_protection(suite, &keys)
 }
+
+#[cfg(test)]
+mod tests;

@@ -350,6 +350,14 @@ mod tests {
         ] {
             let shape = Shape::new(&scenario).unwrap();
             assert_eq!([shape.in_flight, shape.writes(), shape.records()], expected);
+            let Work {
+                operations, amount, ..
+            } = Transfer::work(&scenario).unwrap();
+            let bytes = operations as f64 * amount * 1024.0 * 1024.0;
+            assert_eq!(
+                (operations, bytes.round()),
+                (expected[1] as u64, expected[0] as f64)
+            );
         }
         for (size, in_flight) in [(1000, 1 << 16), (1 << 17, 1 << 16), (1, 0), (1, 65 << 20)] {
             let error = Shape::new(&scenario(size, Some(in_flight), None)).unwrap_err();

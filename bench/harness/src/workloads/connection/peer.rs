@@ -118,7 +118,8 @@ impl Sockets {
     }
 }
 
-fn set_nodelay(stream: &TcpStream, scenario: &Scenario) -> Result<()> {
+/// Small writes wait for no acknowledgement, unless the scenario has Nagle's algorithm.
+pub(super) fn set_nodelay(stream: &TcpStream, scenario: &Scenario) -> Result<()> {
     match scenario.variant {
         Some(Variant::Nagle) => Ok(()),
         _ => Ok(stream.set_nodelay(true)?),

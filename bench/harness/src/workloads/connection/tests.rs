@@ -153,6 +153,17 @@ fn a_byte_that_no_client_sends_is_an_error_of_the_server() {
 }
 
 #[test]
+fn nagles_algorithm_is_off_unless_the_scenario_has_it() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    for (variant, is_off) in [("nagle", false), ("hello-retry", true)] {
+        let scenario = peer(json!({"variant": variant}), None).scenario;
+        peer::set_nodelay(&stream, &scenario).unwrap();
+        assert_eq!(stream.nodelay().unwrap(), is_off, "{variant}");
+    }
+}
+
+#[test]
 fn an_extent_has_a_minimum_and_a_maximum_number() {
     let number = |seconds, least| {
         let mut goes_on = Extent { seconds, least }.begin().unwrap();

@@ -122,7 +122,7 @@ fn prove_known_answer(library: &dyn Cryptography, cipher: Cipher) -> Result<()> 
 }
 
 /// Proves that the cipher rejects modified records.
-fn prove_authentication(library: &dyn Cryptography, cipher: Cipher, size: usize) -> Result<()> {
+pub fn prove_authentication(library: &dyn Cryptography, cipher: Cipher, size: usize) -> Result<()> {
     let mut aead = library.aead(cipher, key(cipher))?;
     let mut sealed = vec![0x11; size + TAG];
     aead.seal(&nonce(1), &[0; ADDITIONAL], &mut sealed)?;

@@ -100,3 +100,6 @@ impl Timed for Primitives {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
