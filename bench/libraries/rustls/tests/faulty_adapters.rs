@@ -21,7 +21,7 @@ use rustls::{
 };
 use serde_json::{Value, json};
 use tls_harness::{
-    block, certificates,
+    block, certificates, counters,
     implementation::Implementation,
     library::{
         Connection, Negotiated, Progress, Setup, TlsLibrary,
@@ -29,8 +29,8 @@ use tls_harness::{
         primitives::Cryptography,
     },
     record::Record,
-    request::Request,
-    scenario::{Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption, Scenario},
+    request::{Counter, Request},
+    scenario::{Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario},
     session::HandshakeBench,
     transport::Endpoint,
     workloads::{
@@ -62,6 +62,10 @@ enum Fault {
     AnyScheme,
     /// Reports that the peer signed in another scheme.
     Scheme,
+    /// A server reports another cipher suite.
+    SuiteOfServer,
+    /// A server trusts the usual root, whichever it is configured with.
+    AnyClient,
     /// Sends all but the last byte of each write.
     ShortData,
     /// Sends zeros in place of the data.
@@ -90,6 +94,8 @@ enum Fault {
     EarlyOtherData,
     /// The server reads nothing, and reports a full buffer.
     EarlyNothingRead,
+    /// The same, after a few correct handshakes.
+    EarlyNothingReadLater,
     /// The client sends all but one byte.
     EarlyShortData,
     /// The library reports that early data was not accepted.
@@ -102,8 +108,14 @@ enum Fault {
     Plaintext,
     /// Opens any record or packet, whether its tag matches or not.
     Unauthenticated,
+    /// Leaves other data than were sealed.
+    OtherPlaintext,
     /// Signs another message.
     OtherMessage,
+    /// The same, after a few correct signatures.
+    OtherMessageLater,
+    /// Both roles keep the secrets of a few exchanges.
+    SameSecretLater,
     /// Signs and verifies another message.
     OtherMessages,
     /// Accepts every signature.
@@ -137,6 +149,8 @@ struct FaultyAdapter {
     fault: Fault,
     /// Number of client configurations.
     configurations: AtomicUsize,
+    /// Number of the clients that were made, and of those whose report was read.
+    clients: [Arc<AtomicUsize>; 2],
 }
 
 /// Number of correct writes, or of handshakes with early data, before a fault that comes later: as
@@ -152,6 +166,7 @@ impl FaultyAdapter {
             library: Rustls::ring(),
             fault,
             configurations: AtomicUsize::new(0),
+            clients: Default::default(),
         }
     }
 
@@ -192,6 +207,8 @@ struct FaultyConnection<C> {
     /// The number of this connection in its configuration, counted from 1.
     ordinal: usize,
     writes: usize,
+    /// Counts the reports that are read; none of a server.
+    reports: Option<Arc<AtomicUsize>>,
     /// Whether this handshake has early data; the one before it, whose session it resumes, has none.
     is_early: bool,
 }
@@ -203,6 +220,7 @@ impl<C> FaultyConnection<C> {
             fault,
             ordinal,
             writes: 0,
+            reports: None,
             is_early: false,
         }
     }
@@ -248,7 +266,10 @@ impl<C: Connection> Connection for FaultyConnection<C> {
                 self.connection.handshake()?;
                 Ok(data.len())
             }
-            (Fault::EarlyNothingRead, _) => {
+            (Fault::EarlyNothingReadLater, _) if EARLY.get() <= CORRECT => {
+                self.connection.receive_early_data(buffer)
+            }
+            (Fault::EarlyNothingRead | Fault::EarlyNothingReadLater, _) => {
                 let mut read = vec![0; buffer.len()];
                 self.connection.receive_early_data(&mut read)
             }
@@ -293,6 +314,9 @@ impl<C: Connection> Connection for FaultyConnection<C> {
 
     fn negotiated(&self) -> Result<Negotiated> {
         let correct = self.connection.negotiated()?;
+        if let Some(reports) = &self.reports {
+            reports.fetch_add(1, Relaxed);
+        }
         Ok(match self.fault {
             Fault::Resumption => Negotiated {
                 resumed: Some(self.ordinal > 1), // the first handshake is a full one
@@ -301,6 +325,10 @@ impl<C: Connection> Connection for FaultyConnection<C> {
             },
             Fault::Group => Negotiated {
                 key_exchange: Some(KeyExchange::X25519),
+                ..correct
+            },
+            Fault::SuiteOfServer if self.reports.is_none() => Negotiated {
+                cipher_suite: CipherSuite::Aes128Gcm,
                 ..correct
             },
             Fault::Scheme => Negotiated {
@@ -404,6 +432,9 @@ impl TlsLibrary for FaultyAdapter {
         let mut setup = self.distort(setup, self.fault);
         setup.compresses &= self.fault != Fault::Uncompressed;
         setup.early_data &= self.fault != Fault::EarlyNotPermitted;
+        if self.fault == Fault::AnyClient && !setup.trusted.is_empty() {
+            setup.trusted = certificates::authority(setup.certificate).root;
+        }
         let mut config = self.library.server_config(&setup)?;
         if self.fault == Fault::SecondTicket {
             Arc::get_mut(&mut config).unwrap().send_tls13_tickets = 2;
@@ -418,11 +449,11 @@ impl TlsLibrary for FaultyAdapter {
     ) -> Result<Self::Client<'a>> {
         config.made.set(config.made.get() + 1);
         let connection = self.library.connect(&config.client, endpoint)?;
-        Ok(FaultyConnection::new(
-            connection,
-            config.fault,
-            config.made.get(),
-        ))
+        self.clients[0].fetch_add(1, Relaxed);
+        Ok(FaultyConnection {
+            reports: Some(Arc::clone(&self.clients[1])),
+            ..FaultyConnection::new(connection, config.fault, config.made.get())
+        })
     }
 
     fn accept<'a>(
@@ -454,14 +485,14 @@ const TRANSFER: &str = r#"{"operation": "transfer", "size": 1048576}"#;
 const IN_FLIGHT: &str = r#"{"operation": "transfer", "size": 65536, "in_flight": 65536}"#;
 const CLIENT_HELLO: &str =
     r#"{"operation": "client-hello", "key_exchange": null, "variant": "X25519"}"#;
-const MEMORY: &str = r#"{"operation": "memory"}"#;
+const MUTUAL: &str = r#"{"authentication": "mutual"}"#;
 
 /// A handshake of TLS 1.3 on two threads, with some fields replaced.
-fn scenario(changes: &str) -> Scenario {
+fn scenario(changes: impl ToString) -> Scenario {
     let mut whole = json!({"operation": "handshake", "protocol": "1.3", "threads": 2,
         "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
         "certificate": "rsa-2048", "authentication": "server", "resumption": "none"});
-    let changes: Value = serde_json::from_str(changes).unwrap();
+    let changes: Value = serde_json::from_str(&changes.to_string()).unwrap();
     for (key, value) in changes.as_object().unwrap() {
         whole[key] = value.clone();
     }
@@ -539,7 +570,22 @@ fn a_correct_adapter_passes() {
 
 #[test]
 fn a_fault_is_noticed_in_each_kind_of_scenario() {
-    let rows: [(Fault, &[&str], &str); 21] = [
+    let rows: [(Fault, &[&str], &str); 24] = [
+        (
+            Fault::SuiteOfServer,
+            &[TLS13, TRANSFER],
+            "server: cipher suite: found",
+        ),
+        (
+            Fault::AnyClient,
+            &[MUTUAL],
+            "a client signed by an unknown root was accepted",
+        ),
+        (
+            Fault::EarlyNothingReadLater,
+            &[EARLY_DATA],
+            "early data: the server received other bytes than were sent",
+        ),
         (
             Fault::Resumption,
             &[TLS12_RESUMED, TLS13_TICKET],
@@ -647,11 +693,43 @@ fn a_fault_is_noticed_in_each_kind_of_scenario() {
             noticed(measured(fault, &scenario(text)), fault, expected);
         }
     }
-    // Its overhead measurement needs a library's program, which this test is not.
-    let memory = workloads::of(Operation::Memory);
+}
+
+/// Their overhead, and what they do then, needs a library's program, which this test is not.
+#[test]
+fn a_library_that_does_not_verify_is_noticed_in_each_kind_of_measurement() {
     let faulty = FaultyAdapter::new(Fault::Verification);
-    let result = memory.measure(&faulty, &request(&scenario(MEMORY)));
-    noticed(result, Fault::Verification, "verification is off");
+    for (operation, counter) in [
+        ("memory", None),
+        ("set-up", None),
+        ("connection", None),
+        ("connection", Some(Counter::Calls)),
+        ("handshake", Some(Counter::Wire)),
+        ("transfer", Some(Counter::Wire)),
+    ] {
+        let variant = (operation == "set-up").then_some("server");
+        let scenario = scenario(&json!({
+            "operation": operation, "variant": variant, "threads": 1, "size": 65536,
+        }));
+        let request = request(&scenario);
+        let records = match counter {
+            Some(counter) => counters::measure(&faulty, &request, counter),
+            None => workloads::of(scenario.operation).measure(&faulty, &request),
+        };
+        noticed(records, Fault::Verification, "verification is off");
+    }
+}
+
+/// All clients but those of the proof that the library verifies.
+#[test]
+fn the_report_of_each_handshake_is_read() {
+    for text in [TLS12, TLS13, TLS13_TICKET, EARLY_DATA, TRANSFER, IN_FLIGHT] {
+        let faulty = FaultyAdapter::new(Fault::None);
+        block::measure(&faulty, &request(&scenario(text))).unwrap();
+        let [made, read] = [0, 1].map(|it| faulty.clients[it].load(Relaxed));
+        let proofs = PROOFS - usize::from(text == TLS12);
+        assert_eq!(read, made - proofs, "{text}");
+    }
 }
 
 #[cfg(feature = "certificate-compression")]

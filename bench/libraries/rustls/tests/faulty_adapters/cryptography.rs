@@ -1,5 +1,7 @@
 //! Primitives and packet protection that are wrong on purpose: the driver measures none of them.
 
+use std::cell::Cell;
+
 use anyhow::Result;
 use tls_harness::{
     library::{
@@ -18,13 +20,25 @@ use super::{Fault, FaultyAdapter, measured, noticed};
 pub struct Faulty<T: ?Sized> {
     correct: Box<T>,
     fault: Fault,
+    uses: Cell<usize>,
 }
+
+impl<T: ?Sized> Faulty<T> {
+    /// Whether there were more uses before this than a proof or a first batch has.
+    fn is_late(&self) -> bool {
+        self.uses.replace(self.uses.get() + 1) >= 2 * BATCH
+    }
+}
+
+/// Operations of a batch.
+const BATCH: usize = 16;
 
 impl FaultyAdapter {
     pub fn with_fault<T: ?Sized>(&self, correct: Box<T>) -> Faulty<T> {
         Faulty {
             correct,
             fault: self.fault,
+            uses: Cell::default(),
         }
     }
 }
@@ -61,6 +75,11 @@ impl Aead for Faulty<dyn Aead> {
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
         match (self.fault, self.correct.open(nonce, additional, record)) {
             (Fault::Plaintext | Fault::Unauthenticated, _) => Ok(()),
+            // No test vector has this length.
+            (Fault::OtherPlaintext, result) if record.len() > RECORD => {
+                record[0] ^= 1;
+                result
+            }
             (_, result) => result,
         }
     }
@@ -68,8 +87,10 @@ impl Aead for Faulty<dyn Aead> {
 
 impl Signature for Faulty<dyn Signature> {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
+        let is_late = self.is_late();
         match self.fault {
-            Fault::OtherMessage | Fault::OtherMessages => {
+            Fault::OtherMessageLater if !is_late => self.correct.sign(message, signature),
+            Fault::OtherMessage | Fault::OtherMessages | Fault::OtherMessageLater => {
                 self.correct.sign(&message[1..], signature)
             }
             _ => self.correct.sign(message, signature),
@@ -89,11 +110,20 @@ impl KeyExchange for Faulty<dyn KeyExchange> {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         Ok(Box::new(Faulty {
             correct: self.correct.generate(share)?,
-            fault: self.fault,
+            fault: match self.fault {
+                Fault::SameSecretLater if !self.is_late() => Fault::None,
+                fault => fault,
+            },
+            uses: Cell::default(),
         }))
     }
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
+        if self.fault == Fault::SameSecretLater && self.uses.get() > 2 * BATCH {
+            return self
+                .correct
+                .encapsulate(share, answer, &mut secret.to_vec());
+        }
         self.correct.encapsulate(share, answer, secret)?;
         match self.fault {
             Fault::SameSecret => secret.fill(7),
@@ -106,6 +136,9 @@ impl KeyExchange for Faulty<dyn KeyExchange> {
 
 impl PrivateKey for Faulty<dyn PrivateKey> {
     fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
+        if self.fault == Fault::SameSecretLater {
+            return self.correct.agree(answer, &mut secret.to_vec());
+        }
         match (self.fault, self.correct.agree(answer, secret)) {
             (Fault::UncheckedKey, _) => {}
             (_, result) => result?,
@@ -185,6 +218,7 @@ impl PacketProtection for Faulty<dyn PacketProtection> {
     }
 }
 
+const RECORD: usize = 1350;
 const MEASURED: usize = 1452;
 const HEADER: usize = 13;
 
@@ -250,6 +284,21 @@ fn a_wrong_primitive_is_noticed() {
             Fault::Unauthenticated,
             "chacha20-poly1305-open-16384",
             "opened a record with another tag",
+        ),
+        (
+            Fault::OtherPlaintext,
+            "aes-256-gcm-seal-1350",
+            "what was opened is not what was sealed",
+        ),
+        (
+            Fault::OtherMessageLater,
+            "ecdsa-p256-sign",
+            "a signature does not verify",
+        ),
+        (
+            Fault::SameSecretLater,
+            "x25519-agree",
+            "the two roles did not agree on a secret",
         ),
         (
             Fault::OtherMessage,
