@@ -52,3 +52,27 @@ pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Reco
     }));
     Ok(records)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noop::NoopLibrary;
+
+    #[test]
+    fn a_mark_has_the_names_and_numbers_of_its_request() {
+        // It cannot be counted.
+        let text = r#"{"schema":1,"session":5,"round":3,"block":7,"implementation":"a-1",
+            "scenario":{"operation":"handshake","threads":2},"counter":"callgrind",
+            "measure_seconds":0.5,"warmup_seconds":0.1}"#;
+        let records = measure(&NoopLibrary, &serde_json::from_str(text).unwrap()).unwrap();
+        let [Record::Block(mark)] = &records[..] else {
+            panic!("{records:?} is not one mark");
+        };
+        assert_eq!((mark.session, mark.round, mark.block), (5, 3, 7));
+        assert_eq!(
+            (mark.implementation.as_str(), mark.status),
+            ("a-1", Status::Absent)
+        );
+        assert!(mark.reason.is_some());
+    }
+}

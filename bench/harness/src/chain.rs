@@ -195,6 +195,14 @@ mod tests {
     }
 
     #[test]
+    fn no_two_types_of_keys_or_chains_have_the_same_certificates() {
+        let all = all();
+        let of_server = |it: &(_, _, Authority)| it.2.server.chain;
+        let different: std::collections::HashSet<_> = all.iter().map(of_server).collect();
+        assert_eq!(different.len(), all.len());
+    }
+
+    #[test]
     fn a_signature_has_at_most_the_bytes_of_the_longest() {
         for &certificate in Certificate::ALL {
             let longest = longest_signature(certificate);

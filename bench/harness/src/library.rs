@@ -340,3 +340,89 @@ pub trait Connection {
     /// The negotiated parameters. This call is not timed.
     fn negotiated(&self) -> Result<Negotiated>;
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What both roles of a handshake are configured with, with some fields replaced.
+    fn setups(changes: &Value) -> [Setup; 2] {
+        let mut whole = json!({"operation": "handshake", "protocol": "1.3", "threads": 1,
+            "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+            "certificate": "ml-dsa-44", "authentication": "server", "resumption": "none"});
+        for (key, value) in changes.as_object().unwrap() {
+            whole[key] = value.clone();
+        }
+        let scenario = serde_json::from_value(whole).unwrap();
+        [
+            Setup::client(&scenario).unwrap(),
+            Setup::server(&scenario).unwrap(),
+        ]
+    }
+
+    #[test]
+    fn a_chain_a_set_of_anchors_or_of_names_is_that_of_the_scenario() {
+        let count = |pem: &str| pem.matches("-----BEGIN CERTIFICATE-----").count();
+        for (variant, number) in [(None, 2), (Some("chain-1"), 1), (Some("chain-3"), 3)] {
+            let [client, server] = setups(&json!({"variant": variant}));
+            assert_eq!(count(server.identity.unwrap().chain), number, "{variant:?}");
+            assert_eq!(count(client.trusted), 1);
+            assert!(client.identity.is_none() && server.trusted.is_empty());
+            let mutual = json!({"variant": variant, "authentication": "mutual"});
+            let [client, server] = setups(&mutual);
+            assert_eq!(count(client.identity.unwrap().chain), number, "{variant:?}");
+            assert_eq!(server.trusted, client.trusted);
+        }
+        for (variant, anchors, names) in [
+            ("client-10", 10, 0),
+            ("server", 1, 0),
+            ("names-100", 1, 100),
+        ] {
+            let change = json!({"operation": "set-up", "variant": variant,
+                "certificate": "ecdsa-p256"});
+            let [client, server] = setups(&change);
+            let found = (count(client.trusted), server.named.len());
+            assert_eq!(found, (anchors, names), "{variant}");
+        }
+    }
+
+    #[test]
+    fn other_fields_are_those_of_the_scenario() {
+        let of = |setup: &Setup| {
+            (
+                setup.protocol.as_str(),
+                setup.cipher_suite.as_str(),
+                setup.certificate.as_str(),
+            )
+        };
+        for setup in setups(&json!({})) {
+            assert_eq!(of(&setup), ("1.3", "TLS_AES_256_GCM_SHA384", "ml-dsa-44"));
+            assert_eq!(
+                (setup.groups, setup.key_shares),
+                (vec![KeyExchange::X25519], 1)
+            );
+            assert_eq!(setup.resumption, Resumption::None);
+            assert!(!setup.early_data && !setup.compresses && setup.record_size.is_none());
+        }
+        let old = json!({"protocol": "1.2", "certificate": "rsa-2048", "resumption": "session-id",
+            "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "record_size": 4096});
+        for setup in setups(&old) {
+            let suite = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
+            assert_eq!(of(&setup), ("1.2", suite, "rsa-2048"));
+            assert_eq!(setup.resumption, Resumption::SessionId);
+            assert_eq!(setup.record_size, Some(4096));
+        }
+        let early = json!({"resumption": "ticket", "variant": "early-data"});
+        assert!(setups(&early).iter().all(|it| it.early_data));
+        let compressed = json!({"variant": "compressed-zlib"});
+        assert!(setups(&compressed).iter().all(|it| it.compresses));
+        let [client, server] = setups(&json!({"variant": "hello-retry"}));
+        assert_eq!(client.groups, [KeyExchange::Secp256r1, KeyExchange::X25519]);
+        assert_eq!(server.groups, [KeyExchange::X25519]);
+        let shares = json!({"operation": "client-hello", "key_exchange": null,
+            "variant": "X25519MLKEM768+X25519"});
+        assert_eq!(setups(&shares)[0].key_shares, 2);
+    }
+}

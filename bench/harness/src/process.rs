@@ -101,3 +101,25 @@ impl Drop for Running {
 pub fn answer(command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
     start(command, input)?.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_fails_has_no_answer() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        assert_eq!(answer(shell("cat"), &1).unwrap(), b"1");
+        assert!(answer(shell("cat; exit 1"), &1).is_err());
+        for script in ["cat >&2; exit 1", "printf 1", "exec kill -9 $$"] {
+            assert!(
+                start(shell(script), &1).unwrap().line().is_err(),
+                "{script}"
+            );
+        }
+    }
+}

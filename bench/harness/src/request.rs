@@ -134,4 +134,26 @@ mod tests {
             "scenario":{"operation":"handshake"},"measure_seconds":0.5,"warmup_seconds":0.1}"#;
         assert!(serde_json::from_str::<Request>(text).is_err());
     }
+
+    #[test]
+    fn records_have_the_names_and_numbers_of_their_request() {
+        let text = r#"{"schema":1,"session":5,"round":3,"layout":2,"block":7,"implementation":"a-1",
+            "scenario":{"operation":"handshake","protocol":"1.3"},
+            "measure_seconds":0.5,"warmup_seconds":0.1}"#;
+        let request: Request = serde_json::from_str(text).unwrap();
+        for side in [None, Some(Side::Client), Some(Side::Server)] {
+            let it = request.measurement(side, 9, None, Vec::new());
+            assert_eq!(
+                (it.session, it.round, it.layout, it.operations),
+                (5, 3, 2, 9)
+            );
+            assert_eq!(
+                (it.implementation.as_str(), it.scenario.side),
+                ("a-1", side)
+            );
+            let it = request.overhead(side);
+            assert_eq!((it.session, it.round, it.scenario.side), (5, 3, side));
+            assert_eq!(it.implementation, "a-1");
+        }
+    }
 }

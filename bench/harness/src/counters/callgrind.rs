@@ -281,9 +281,10 @@ totals: 1234567
             "~0x4200000200000000:~0x60000040020"
         );
         assert_eq!(masked("~0x0:~0x0"), mask(&[]));
-        let command = program(&[], Path::new("x"), "count", Path::new("y"), &[]);
+        let own = [("ITS_OWN".to_owned(), "1".to_owned())];
+        let command = program(&[], Path::new("x"), "count", Path::new("y"), &own);
         let set: Vec<_> = command.get_envs().map(|(name, _)| name).collect();
-        assert_eq!(set, ["GLIBC_TUNABLES", MASK_VARIABLE]);
+        assert_eq!(set, ["GLIBC_TUNABLES", "ITS_OWN", MASK_VARIABLE]);
     }
 
     #[test]

@@ -134,12 +134,14 @@ pub fn measure_side<L: TlsLibrary>(
     request: &Request,
     side: Option<Side>,
 ) -> Result<Measurement> {
+    let counts = Counts::of(&request.scenario, side)?;
+    let amount = counts.amount();
     let Counts {
         mut counting,
         operations,
         work,
         ..
-    } = Counts::of(&request.scenario, side)?;
+    } = counts;
     counting.beside_idle_thread = true;
 
     counting.marks = Marks::Callgrind;
@@ -160,7 +162,6 @@ pub fn measure_side<L: TlsLibrary>(
         locked_instructions: callgrind::locked_instructions(&profile)?,
         kernel: trace.calls()?.len() as u64,
     };
-    let amount = operations as f64 * work.amount;
     let figures = FIGURES.iter();
     let figures = figures.filter(|it| !it.is_lock || library.locks_by_calls());
     let observations = figures.map(|it| {

@@ -146,6 +146,11 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The work of one process, which a figure is divided by.
+    pub fn amount(&self) -> f64 {
+        self.operations as f64 * self.work.amount
+    }
+
     pub fn of(scenario: &Scenario, side: Option<Side>) -> Result<Self> {
         let countable = countable::<NoopLibrary>(scenario.operation)?;
         let (processes, steps, warm_up) = match (countable.is_long(), countable.is_random()) {

@@ -107,16 +107,18 @@ pub fn profile(
     let counts = Counts::of(scenario, side)?;
     let command = callgrind::program(&[], program, "count", file, environment);
     process::answer(command, &counts.counting)?;
-    Ok(counts.operations as f64 * counts.work.amount)
+    Ok(counts.amount())
 }
 
 fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {
+    let counts = Counts::of(&request.scenario, side)?;
+    let amount = f64::from(counts.processes) * counts.amount();
     let Counts {
         processes,
         counting,
         operations,
         work,
-    } = Counts::of(&request.scenario, side)?;
+    } = counts;
     let one = || -> Result<u64> {
         let profile = process::answer(callgrind::this_program(&[], "count")?, &counting)?;
         callgrind::instructions(&profile)
@@ -127,7 +129,7 @@ fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {
         spawned.into_iter().map(joined).sum::<Result<u64>>()
     })?;
     let operations = u64::from(processes) * operations;
-    let value = total as f64 / (operations as f64 * work.amount);
+    let value = total as f64 / amount;
     let unit = match work.quantity {
         Quantity::Handshakes => Unit::INSTRUCTIONS_PER_HANDSHAKE,
         Quantity::Mebibytes => Unit::INSTRUCTIONS_PER_MEBIBYTE,

@@ -199,3 +199,68 @@ impl<L: TlsLibrary, W: Watch> TlsLibrary for Watched<'_, L, W> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{copy::CopyLibrary, transport::Transport};
+
+    /// Begins and ends of calls for data: how deep each of them is.
+    #[derive(Default)]
+    struct Depths(Mutex<(usize, Vec<usize>)>);
+
+    impl Watch for Depths {
+        fn call<R>(&self, _: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
+            if call != Call::Data {
+                return make();
+            }
+            let change = |by: isize| {
+                let mut all = self.0.lock().unwrap();
+                all.0 = all.0.saturating_add_signed(by);
+                let depth = all.0;
+                all.1.extend((by > 0).then_some(depth));
+            };
+            change(1);
+            let made = make();
+            change(-1);
+            made
+        }
+    }
+
+    #[test]
+    fn what_a_driver_does_with_data_is_a_call_within_that_of_the_library() {
+        let scenario = serde_json::from_value(json!({
+            "operation": "transfer", "protocol": "1.3", "size": 16, "certificate": "rsa-2048",
+            "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+            "authentication": "server", "resumption": "none",
+        }))
+        .unwrap();
+        let watched = Watched {
+            library: &CopyLibrary,
+            watch: Arc::new(Depths::default()),
+        };
+        let client = watched
+            .client_config(&Setup::client(&scenario).unwrap())
+            .unwrap();
+        let server = watched
+            .server_config(&Setup::server(&scenario).unwrap())
+            .unwrap();
+        let transport = Transport::new(64);
+        let mut client = watched.connect(&client, &transport.client).unwrap();
+        watched
+            .accept(&server, &transport.server)
+            .unwrap()
+            .send(&[7; 16])
+            .unwrap();
+        let mut taken = Vec::new();
+        client
+            .receive_with(&mut [0; 16], &mut |it| taken.extend_from_slice(it))
+            .unwrap();
+        assert_eq!(taken, [7; 16]);
+        assert_eq!(watched.watch.0.lock().unwrap().1, [1, 1, 2]);
+    }
+}

@@ -90,9 +90,7 @@ impl Timed for SetUps {
                     // that is not timed comes between.
                     few.next()?;
                     let few = total(&few.next()?);
-                    let each = many.saturating_sub(few) / (number - 1);
-                    let fixed = few.saturating_sub(each);
-                    tally.add([[(Phase::Fixed, fixed), (Phase::Each, each)]])
+                    tally.add([ends(few, many, number)])
                 })
             }
             set_up => {
@@ -101,6 +99,15 @@ impl Timed for SetUps {
             }
         }
     }
+}
+
+/// What one item and what `number` of them take, as the cost of each and the rest.
+fn ends(few: Duration, many: Duration, number: u32) -> [(Phase, Duration); 2] {
+    let each = many.saturating_sub(few) / (number - 1);
+    [
+        (Phase::Fixed, few.saturating_sub(each)),
+        (Phase::Each, each),
+    ]
 }
 
 fn total(life: &[(Phase, Duration)]) -> Duration {

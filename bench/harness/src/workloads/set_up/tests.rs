@@ -142,3 +142,13 @@ fn only_set_ups_in_fresh_processes_wait() {
         assert_eq!(SetUps::waits(&scenario), waits, "{set_up}");
     }
 }
+
+#[test]
+fn a_slope_divides_the_time_of_one_item_from_that_of_each() {
+    let millis = Duration::from_millis;
+    let expected = [(Phase::Fixed, millis(30)), (Phase::Each, millis(2))];
+    assert_eq!(ends(millis(32), millis(30 + 2 * 11), 11), expected);
+    // By chance, one item may take no less than many.
+    let expected = [(Phase::Fixed, millis(32)), (Phase::Each, millis(0))];
+    assert_eq!(ends(millis(32), millis(31), 11), expected);
+}
