@@ -501,17 +501,17 @@ fn processor_time_is_that_of_each_side_in_its_code_and_in_the_kernel() {
 }
 
 /// The figures of a set-up by phase and metric.
-fn set_up(variant: &str) -> BTreeMap<String, f64> {
+fn set_up(variant: &str) -> Result<Figures> {
     let mut request = request("set-up");
     request.scenario.variant = Some(variant.parse().unwrap());
     let set_ups = workloads::of::<Working>(Operation::SetUp);
-    let records = set_ups.measure(&library(), &request).unwrap();
+    let records = set_ups.measure(&library(), &request)?;
     let [measured] = &measurements(records)[..] else {
         panic!("{variant}: not one measurement");
     };
     let all = measured.observations.iter();
-    all.map(|it| (format!("{:?} {}", it.phase, it.metric), it.value))
-        .collect()
+    let named = all.map(|it| (format!("{:?} {}", it.phase, it.metric), it.value));
+    Ok(named.collect())
 }
 
 /// In its first handshake a process has one connection of each side, and both are early.
@@ -521,7 +521,7 @@ fn a_fresh_process_has_the_time_of_its_role() {
         ("process-server", 20.0 + 200.0 + OF_SERVER),
     ] {
         let start = Instant::now();
-        let found = with("processor", || set_up(variant));
+        let found = with("processor", || set_up(variant)).unwrap();
         let elapsed = start.elapsed().as_secs_f64() * 1e6;
         let (processor, waiting) = (found["Processor duration"], found["Waiting duration"]);
         // What starts a process is less than the other role's time, which is taken off by the wall clock.
@@ -537,7 +537,7 @@ fn a_fresh_process_has_the_time_of_its_role() {
 
 /// A server and a client, which are early.
 fn the_allocations_of_a_set_up_are_counted() {
-    let [before, after] = ["", "calls"].map(|known| with(known, || set_up("server")));
+    let [before, after] = ["", "calls"].map(|known| with(known, || set_up("server")).unwrap());
     let units = 20.0 + 2.0 * 20.0 + OF_CLIENT + OF_SERVER;
     let grown = |metric: &str| {
         let metric = format!("Total {metric}");
@@ -568,13 +568,17 @@ fn each_side_has_a_processor_of_its_own() {
 }
 
 /// An error of a fresh process is on its standard error.
-fn connections_that_are_not_as_stated_are_not_measured() {
+fn handshakes_that_are_not_as_stated_are_not_measured() {
     let peers = workloads::of::<Working>(Operation::Connection)
         .peers()
         .unwrap();
     let program = |_, argument: &str| tls_harness::process::this_program(argument);
     let scenario = request("connection").scenario;
     for wrong in ["wrong client", "wrong server"] {
+        for variant in ["server", "process-server"] {
+            let measured = with(wrong, || set_up(variant));
+            assert!(measured.is_err(), "{wrong}, {variant}");
+        }
         assert!(
             with(wrong, || peers.count(&scenario, 8, &program)).is_err(),
             "{wrong}"
@@ -593,6 +597,6 @@ fn main() -> ExitCode {
     a_fresh_process_has_the_time_of_its_role();
     the_allocations_of_a_set_up_are_counted();
     each_side_has_a_processor_of_its_own();
-    connections_that_are_not_as_stated_are_not_measured();
+    handshakes_that_are_not_as_stated_are_not_measured();
     ExitCode::SUCCESS
 }

@@ -708,7 +708,7 @@ fn a_library_that_does_not_verify_is_noticed_in_each_kind_of_measurement() {
         ("transfer", Some(Counter::Wire)),
     ] {
         let variant = (operation == "set-up").then_some("server");
-        let scenario = scenario(&json!({
+        let scenario = scenario(json!({
             "operation": operation, "variant": variant, "threads": 1, "size": 65536,
         }));
         let request = request(&scenario);
