@@ -307,6 +307,13 @@ pub fn flights<F: AsRef<[u8]>>(protocol: Protocol, sent: &[F]) -> Result<Vec<Fli
     sent.iter().map(one).collect()
 }
 
+/// Whether the first record of application data contains these bytes.
+pub fn first_data_contains(sent: &[u8], bytes: &[u8]) -> Result<bool> {
+    let mut records = records(sent)?.into_iter();
+    let first = records.find(|(content, _)| *content == APPLICATION_DATA);
+    Ok(first.is_some_and(|(_, it)| it.windows(bytes.len()).any(|it| it == bytes)))
+}
+
 /// How many records `bytes` holds.
 pub fn all_records(bytes: &[u8]) -> Result<usize> {
     Ok(records(bytes)?.len())

@@ -35,6 +35,9 @@ const KEPT_EVERY: u64 = 16;
 /// Largest record of the protocol, in bytes of plaintext.
 const MAX_RECORD: usize = 1 << 14;
 
+/// So many bytes of the source are not found by chance in what a cipher makes of it.
+const RECOGNIZABLE: usize = 16;
+
 /// More than header, nonce, content type and tag of a record together.
 const RECORD_OVERHEAD: usize = 64;
 
@@ -87,7 +90,10 @@ impl Timed for Transfer {
                 false => batch.run(&mut pair)?,
             };
             match target.checked {
-                true => batch.check(&bench.transport)?,
+                true => {
+                    batch.check_encryption(&bench.transport)?;
+                    batch.check(&bench.transport)?;
+                }
                 false => batch.clear(&bench.transport),
             }
             match keeps {
@@ -279,6 +285,19 @@ impl Batch {
         Ok(())
     }
 
+    /// Checks that a batch whose plaintext was kept was encrypted.
+    fn check_encryption(&self, transport: &Transport) -> Result<()> {
+        if self.kept && self.shape.size >= RECOGNIZABLE {
+            let plaintext = &self.source[self.start..][..RECOGNIZABLE];
+            let is_there = |sent: &[u8]| wire::first_data_contains(sent, plaintext);
+            ensure!(
+                !transport.sent_by_server(is_there)?,
+                "the data is not encrypted"
+            );
+        }
+        Ok(())
+    }
+
     /// Checks that what arrived is what was sent, in records of the wanted size, and clears.
     pub fn check(&mut self, transport: &Transport) -> Result<()> {
         let range = self.start..self.start + self.shape.in_flight;
@@ -320,7 +339,13 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Operation;
+    use crate::{
+        copy::CopyLibrary,
+        library::Setup,
+        scenario::{
+            Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        },
+    };
 
     fn scenario(size: u32, in_flight: Option<u32>, record_size: Option<u32>) -> Scenario {
         Scenario {
@@ -374,6 +399,30 @@ mod tests {
         assert_eq!(bytes[8..16], words[1].to_le_bytes());
         assert_eq!(bytes.len(), 20);
         assert_ne!(bytes[16..], [0; 4]);
+    }
+
+    #[test]
+    fn data_that_is_not_encrypted_is_noticed() {
+        let scenario = Scenario {
+            protocol: Some(Protocol::Tls13),
+            cipher_suite: Some(CipherSuite::Aes256Gcm),
+            key_exchange: Some(KeyExchange::X25519),
+            certificate: Some(Certificate::EcdsaP256),
+            authentication: Some(Authentication::Server),
+            resumption: Some(Resumption::None),
+            ..scenario(1 << 16, None, None)
+        };
+        let mut batch = Batch::new(&scenario).unwrap();
+        let server = Setup::server(&scenario).unwrap();
+        let server = CopyLibrary.server_config(&server).unwrap();
+        let capacity = batch.capacity();
+        let bench = HandshakeBench::new(&CopyLibrary, &server, &scenario, capacity).unwrap();
+        let mut pair = bench.unchecked().unwrap();
+        bench.transport.clear();
+        batch.run(&mut pair).unwrap();
+        let error = batch.check_encryption(&bench.transport);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("not encrypted"), "{error}");
     }
 
     #[test]
