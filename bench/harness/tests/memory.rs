@@ -157,6 +157,15 @@ fn what_is_allocated_once_does_not_count() {
     assert!(growth.allocated < 200_000, "{growth:?}");
 }
 
+fn memory_that_stays_after_the_connections_is_refused() {
+    let leaks = || {
+        Box::leak(Box::new([1_u8; 10_000]));
+        Ok(())
+    };
+    let error = keep(100, leaks).unwrap_err().to_string();
+    assert!(error.contains("still allocated"), "{error}");
+}
+
 fn main() -> ExitCode {
     if env::args().nth(1).as_deref() == Some("hold") {
         return program::main(&Allocating);
@@ -164,6 +173,7 @@ fn main() -> ExitCode {
     kept_memory_is_counted();
     memory_that_is_never_touched_is_not_resident();
     what_is_allocated_once_does_not_count();
+    memory_that_stays_after_the_connections_is_refused();
     only_clients_and_servers_hold_connections();
     each_state_of_each_side_has_its_bytes_per_connection();
     a_number_of_sessions_has_the_bytes_of_all();

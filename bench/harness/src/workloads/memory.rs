@@ -104,7 +104,14 @@ pub fn keep<T>(sessions: u32, mut make: impl FnMut() -> Result<T>) -> Result<Gro
     }
     let after = Growth::until_now()?;
     drop(kept);
-    Ok(after.since(before))
+    let grown = after.since(before);
+    let left = Growth::until_now()?.since(before).allocated;
+    ensure!(
+        left <= grown.allocated / 2,
+        "{left} of {} bytes are still allocated after all connections were freed",
+        grown.allocated
+    );
+    Ok(grown)
 }
 
 fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
