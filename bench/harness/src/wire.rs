@@ -26,6 +26,10 @@ const KEY_SHARE: u16 = 51;
 /// The number of zlib among the algorithms that compress certificates (RFC 8879, 7.3).
 pub const ZLIB: u16 = 1;
 
+/// Schemes with which no server of TLS 1.3 can sign here: PKCS #1, which is for certificates alone, and
+/// PSS of keys that are for PSS alone (RFC 8446, 4.2.3).
+pub const NEVER_SIGNED: [u16; 6] = [0x0401, 0x0501, 0x0601, 0x0809, 0x080a, 0x080b];
+
 const NAMED_CURVE: u8 = 3;
 const TLS12: u16 = 0x0303;
 const TLS13: u16 = 0x0304;

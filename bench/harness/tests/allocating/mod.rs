@@ -59,9 +59,18 @@ fn server_hello() -> Vec<u8> {
     [&[22, 3, 3, 0, 4 + length, 2, 0, 0, length][..], &body].concat()
 }
 
-/// The record of a ClientHello of TLS 1.3 with AES-256-GCM, without extensions.
+/// The record of a ClientHello of TLS 1.3 with AES-256-GCM, RSA-PSS and a key share for X25519.
 fn client_hello() -> Vec<u8> {
-    let body = [&[3, 3][..], &[1; 32], &[0, 0, 2, 0x13, 0x02, 1, 0]].concat();
+    let schemes = [0, 13, 0, 4, 0, 2, 8, 4];
+    let shares = [0, 51, 0, 7, 0, 5, 0, 0x1d, 0, 1, 9];
+    let extensions = [&schemes[..], &shares].concat();
+    let body = [
+        &[3, 3][..],
+        &[1; 32],
+        &[0, 0, 2, 0x13, 0x02, 1, 0, 0, 19],
+        &extensions,
+    ]
+    .concat();
     let length = u8::try_from(body.len()).unwrap();
     [&[22, 3, 3, 0, 4 + length, 1, 0, 0, length][..], &body].concat()
 }

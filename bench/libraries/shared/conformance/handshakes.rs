@@ -153,6 +153,12 @@ pub fn wrong_handshakes_are_noticed<L: TlsLibrary>(library: &L) {
             with_other(&|other| other.key_exchange = Some(KeyExchange::Secp256r1)),
             "key exchange: found",
         );
+        if scenario.protocol == Some(Protocol::Tls13) {
+            refused(
+                with_other(&|other| other.certificate = Some(Certificate::EcdsaP256)),
+                "signature schemes that the client offers: found",
+            );
+        }
         if has_tickets {
             refused(
                 with_other(&|other| other.resumption = Some(Resumption::Ticket)),
