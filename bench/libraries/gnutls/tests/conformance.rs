@@ -12,7 +12,7 @@ use conformance::{scenarios, unsupported};
 use tls_gnutls::GnuTls;
 use tls_harness::{
     library::TlsLibrary,
-    scenario::{KeyExchange, Scenario},
+    scenario::{KeyExchange, Resumption, Scenario},
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-gnutls");
@@ -50,6 +50,12 @@ conformance_tests!(
 fn the_scheme_of_a_servers_signature_is_reported() {
     let reported = conformance::handshakes::the_reported_scheme_is_that_of_the_certificate(&GnuTls);
     assert!(reported >= 4);
+}
+
+#[test]
+fn replayed_early_data_of_tickets_is_rejected() {
+    let tried = conformance::handshakes::early_data_is_accepted_once(&GnuTls, Resumption::Ticket);
+    assert!(tried > 0);
 }
 
 #[test]

@@ -292,6 +292,37 @@ pub fn early_data_that_is_not_permitted_is_noticed<L: TlsLibrary>(library: &L) {
     }
 }
 
+/// A server accepts the early data of a first flight once, though the same bytes arrive again. The
+/// documentation lists the libraries without such protection. Returns the number of scenarios with this
+/// way to resume.
+#[allow(dead_code, reason = "not every library protects its servers")]
+pub fn early_data_is_accepted_once<L: TlsLibrary>(library: &L, resumption: Resumption) -> usize {
+    let mut tried = 0;
+    for scenario in early_data() {
+        if scenario.resumption != Some(resumption) || library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let server = server(library, &scenario);
+        let bench = bench(library, &server, &scenario);
+        good(bench.prepare(), &scenario);
+        bench.transport.clear();
+        let client = library.connect(&bench.client_config, &bench.transport.client);
+        good(client.unwrap().send_early_data(&[7; 100]), &scenario);
+        let flight = bench.transport.sent_by_client(<[u8]>::to_vec);
+        let received = || {
+            let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+            assert!(transport.client.send(&flight), "the transport is full");
+            let mut server = library.accept(&server, &transport.server)?;
+            server.receive_early_data(&mut [0; 100])
+        };
+        assert_eq!(good(received(), &scenario), 100);
+        let again = received();
+        assert!(again.is_err(), "{}: accepted again", scenario.name());
+        tried += 1;
+    }
+    tried
+}
+
 fn with_tickets() -> [Scenario; 2] {
     [handshake_12(), handshake_13()].map(|base| Scenario {
         resumption: Some(Resumption::Ticket),
