@@ -351,28 +351,7 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
 /// A server in whose cache a client's early data names a session accepts it once, though the same
 /// bytes arrive again. The documentation lists the libraries that have no such cache.
 pub fn replayed_early_data_is_rejected<L: TlsLibrary>(library: &L) {
-    let by_id = |it: &Scenario| it.resumption == Some(Resumption::SessionId);
-    for scenario in early_data().into_iter().filter(by_id) {
-        if library.unsupported(&scenario).is_some() {
-            continue;
-        }
-        let server = server(library, &scenario);
-        let bench = bench(library, &server, &scenario);
-        good(bench.prepare(), &scenario);
-        bench.transport.clear();
-        let client = library.connect(&bench.client_config, &bench.transport.client);
-        good(client.unwrap().send_early_data(&[7; 100]), &scenario);
-        let flight = bench.transport.sent_by_client(<[u8]>::to_vec);
-        let received = || {
-            let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
-            assert!(transport.client.send(&flight), "the transport is full");
-            let mut server = library.accept(&server, &transport.server)?;
-            server.receive_early_data(&mut [0; 100])
-        };
-        assert_eq!(good(received(), &scenario), 100);
-        let again = received();
-        assert!(again.is_err(), "{}: accepted again", scenario.name());
-    }
+    early_data_is_accepted_once(library, Resumption::SessionId);
 }
 
 /// A server that resumes by id drops the oldest session when its cache is full; rustls calls its

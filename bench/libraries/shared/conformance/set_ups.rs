@@ -170,7 +170,7 @@ pub fn connections_load_no_configuration<L: TlsLibrary>(library: &L) {
         times.min().unwrap()
     }
     let certificate = Certificate::Rsa2048;
-    let (client, _) = setups(&scenario("client-1000", certificate));
+    let (client, _) = setups(&scenario("client-mozilla", certificate));
     let (_, server) = setups(&scenario("server", certificate));
     let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
     let made = library.client_config(&client).unwrap();
