@@ -36,12 +36,16 @@ def test_the_index_is_valid_by_its_published_schema(root: Path) -> None:
 def test_every_value_of_every_report_is_there_and_the_newest_report_comes_first(root: Path) -> None:
     index = indexed((root / "data" / "index.json").read_bytes())
     keys = ("report", "anchor", "phase", "statistic", "implementation")
-    assert {
-        tuple(of[key] for key in keys): (of["value"], of["unit"], of.get("low")) for of in index
-    } == {
-        (results["id"], row["anchor"], row["phase"], row["statistic"], cell["implementation"]): (
-            *(cell["value"], table["unit"], cell.get("low")),
-        )
+    names = ("value", "unit", "low", "high", "rounds", "valid", "note", "name", "label", "hosts")
+    assert {tuple(of[key] for key in keys): [of.get(name) for name in names] for of in index} == {
+        (results["id"], row["anchor"], row["phase"], row["statistic"], cell["implementation"]): [
+            *(cell["value"], table["unit"], cell.get("low"), cell.get("high"), cell.get("count")),
+            *(cell["valid"], cell.get("note"), row["name"]),
+            next(
+                i["label"] for i in results["implementations"] if i["id"] == cell["implementation"]
+            ),
+            [host["id"] for host in results["hosts"]],
+        ]
         for results in shown_reports(root).values()
         for table in results["tables"]
         if not table["by_phase"]

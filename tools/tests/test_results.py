@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
@@ -120,8 +121,12 @@ def test_rounds_of_tlsbench_are_pairs_of_one_family_of_comparisons() -> None:
     assert "corrected for 38 comparisons" in results.tables[0].caption
 
 
-def test_rounds_of_other_tools_are_not_pairs() -> None:
-    results = results_of(loaded_run(RUN, rates(), format_="openssl-bench/2024"))
+@pytest.mark.parametrize("beside", [0, 1], ids=["alone", "beside a file of tlsbench"])
+def test_rounds_of_other_tools_are_not_pairs(beside: int) -> None:
+    loaded = loaded_run(RUN, rates(), format_="openssl-bench/2024")
+    ours = loaded_run(RUN, rates()).run.files * beside
+    run = loaded.run.model_copy(update={"files": [*loaded.run.files, *ours]})
+    results = results_of(replace(loaded, run=run))
     ratio = cell(results, SENDING, "rustls-0.23").ratio
     assert ratio is not None
     assert not ratio.paired
