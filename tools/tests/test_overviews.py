@@ -16,7 +16,6 @@ from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Caveat, Results
 from tlsperf.contract.run import HostFacts, Report, TrendMember
 from tlsperf.publish.libraries import libraries
-from tlsperf.publish.overviews import hosts
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
@@ -224,19 +223,6 @@ def test_builds_of_one_library_that_are_tied_with_each_other_make_it_best() -> N
     assert standing_of("openssl", tied)["behind"] == 1
 
 
-def test_a_library_has_its_versions_newest_first() -> None:
-    found = {library.library: library for library in libraries([OLD[1], NEW[1]])}
-    assert [v.label for v in found["rustls"].versions] == ["rustls 2", "rustls 1"]
-
-
-def test_a_host_has_its_reports_newest_first_and_its_trend() -> None:
-    elsewhere = report("2024-01-01", {"rustls-1": 1}, host="b")
-    found = [trend for trend, _ in trends([OLD, NEW], [])]
-    a, b = hosts([OLD[1], NEW[1], elsewhere[1]], found)
-    assert [r.date.year for r in a.reports] == [2026, 2025]
-    assert (a.trends, b.trends) == (["a-main"], [])
-
-
 # --- as they are rendered -------------------------------------------------------------------------
 
 
@@ -254,64 +240,3 @@ def shown_reports(root: Path) -> dict[str, Any]:
         for name, results in documents(root, "content/perf/*/results.json").items()
         if any(run.get("suite") != "quick" for run in results["runs"])
     }
-
-
-@pytest.mark.any_site
-def test_every_figure_of_a_trend_is_that_of_the_report_it_names(root: Path) -> None:
-    reports = documents(root, "content/perf/*/results.json")
-    figures: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for name, results in reports.items():
-        labels = {i["id"]: i["label"] for i in results["implementations"]}
-        for row in (row for table in results["tables"] for row in table["rows"]):
-            for cell in row["cells"]:
-                figures[name, row["anchor"], labels[cell["implementation"]]] = cell
-    seen = 0
-    for trend in documents(root, "content/trends/*/trend.json").values():
-        for row in trend["rows"]:
-            for cell in (cell for line in row["lines"] for cell in line["cells"]):
-                if "value" not in cell:
-                    continue
-                figure = figures[cell["report"], row["anchor"], cell["label"]]
-                assert (cell["value"], cell["text"]) == (figure["value"], figure["text"])
-                assert cell["text"] in row["chart"]["description"]
-                seen += 1
-    assert seen
-
-
-@pytest.mark.any_site
-def test_hosts_and_libraries_have_every_report_and_version_that_was_measured(root: Path) -> None:
-    on_hosts, measured = set(), set()
-    for name, results in shown_reports(root).items():
-        on_hosts |= {(host["id"], name) for host in results["hosts"]}
-        measured |= {(i["library"], name, i["label"]) for i in results["implementations"]}
-    pages = documents(root, "content/hosts/*/host.json")
-    assert {
-        (h, report["id"]) for h, page in pages.items() for report in page["reports"]
-    } == on_hosts
-    libraries = documents(root, "content/libraries/*/library.json")
-    assert {
-        (library, version["report"]["id"], version["label"])
-        for library, page in libraries.items()
-        for version in page["versions"]
-    } == measured
-
-
-@pytest.mark.any_site
-def test_a_library_is_best_or_tied_in_the_rows_that_its_report_says(root: Path) -> None:
-    reports = documents(root, "content/perf/*/results.json")
-    seen = 0
-    for library, page in documents(root, "content/libraries/*/library.json").items():
-        for standing in page["standings"]:
-            results = reports[standing["report"]["id"]]
-            of = {i["id"]: i["library"] for i in results["implementations"]}
-            tables = [table for table in results["tables"] if not table["by_phase"]]
-            rows = {row["anchor"]: (t["unit"], row) for t in tables for row in t["rows"]}
-            for verdict in ("best", "tied"):
-                for listed in standing[verdict]:
-                    unit, row = rows[listed["anchor"]]
-                    leaders = [cell for cell in row["cells"] if cell["best"] or cell["tied"]]
-                    own = [cell for cell in leaders if of[cell["implementation"]] == library]
-                    assert listed["figure"] in {f"{cell['text']} {unit}" for cell in own}
-                    assert (own == leaders) is (verdict == "best")
-                    seen += 1
-    assert seen

@@ -1,0 +1,251 @@
+"""What pages over several reports must show, computed again from the results.json of the reports.
+
+Nothing of tlsperf computes a figure here. A table of a page is a list of columns for a report;
+`shown` has the cells of such a table as a page's JSON has them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+MIB: Final = 1 << 20
+MIB_OF_A_GIGABIT: Final = 1e9 / 8 / MIB
+IN_FLIGHT: Final = "-64-kib-in-flight"
+
+
+class Shown(NamedTuple):
+    """A cell as readers see it."""
+
+    text: str
+    mark: str | None = None
+    detail: str | None = None
+    href: str | None = None
+
+
+NOTHING: Final = Shown("–")
+
+
+class Report:
+    """The results.json of a report; parts of a row by phase are no rows of it."""
+
+    def __init__(self, results: dict[str, Any]) -> None:
+        self.results = results
+        self.id: str = results["id"]
+        self.day: str = results["date"]
+        self.hosts: list[dict[str, Any]] = results["hosts"]
+        self.baseline: str | None = results.get("baseline")
+        self.builds: dict[str, dict[str, Any]] = {i["id"]: i for i in results["implementations"]}
+        self.labels = {id_: build["label"] for id_, build in self.builds.items()}
+        self.libraries = {id_: build["library"] for id_, build in self.builds.items()}
+        self.tables = [table for table in results["tables"] if not table["by_phase"]]
+        self.rows = {row["anchor"]: (table, row) for table in self.tables for row in table["rows"]}
+
+    @property
+    def reference(self) -> dict[str, str]:
+        return {name: self.results[name] for name in ("id", "title", "date")}
+
+    @property
+    def is_own(self) -> bool:
+        """Whether our harness measured it, on one host."""
+        return len(self.hosts) == 1 and all("suite" in run for run in self.results["runs"])
+
+    def place(self, anchor: str) -> str:
+        """The anchor of a row; of a transfer without a row of 1 MiB the one with 64 KiB."""
+        head, _, side = anchor.rpartition("-")
+        longer = f"{head}{IN_FLIGHT}-{side}"
+        return longer if anchor not in self.rows and longer in self.rows else anchor
+
+    def cell(self, anchor: str, build: str) -> dict[str, Any] | None:
+        """A figure that counts."""
+        found = self.rows.get(self.place(anchor))
+        cells = found[1]["cells"] if found else ()
+        return next(
+            (c for c in cells if c["implementation"] == build and c["valid"] and c.get("value")),
+            None,
+        )
+
+    def value(self, anchor: str, build: str, end: str = "value") -> float | None:
+        cell = self.cell(anchor, build)
+        return None if cell is None else float(cell.get(end, cell["value"]))
+
+    def link(self, anchor: str) -> str:
+        return f"perf/{self.id}/#{self.place(anchor)}"
+
+    def with_all(self, anchors: Iterable[str]) -> set[str]:
+        """The libraries with a figure in all of these rows."""
+        rows = list(anchors)
+        return {self.libraries[i] for i in self.builds if all(self.cell(a, i) for a in rows)}
+
+    def host_of(self, build: str) -> dict[str, Any]:
+        wanted = self.builds[build].get("host", self.hosts[0]["id"])
+        return next(host for host in self.hosts if host["id"] == wanted)
+
+
+def reports_of(root: Path) -> list[Report]:
+    """The reports that pages over several show: the newest day first, the main series first of it."""
+    found = [
+        Report(json.loads(path.read_bytes())) for path in root.glob("content/perf/*/results.json")
+    ]
+    runs = {report.id: report.results["runs"] for report in found}
+    covered = [of for of in found if any(run.get("suite") != "quick" for run in runs[of.id])]
+
+    def is_main(report: Report) -> bool:
+        return {run.get("family") for run in runs[report.id]} == {"main"}
+
+    covered.sort(key=lambda of: of.id)
+    covered.sort(key=lambda of: of.results.get("time") or f"{of.day}T00:00:00Z", reverse=True)
+    return sorted(
+        covered, key=lambda of: (-date.fromisoformat(of.day).toordinal(), not is_main(of))
+    )
+
+
+def host_name(host: dict[str, Any]) -> str:
+    return str(host["cpu"]) + (" (virtual machine)" if host.get("virtual") else "")
+
+
+def mark_of(cell: dict[str, Any]) -> str | None:
+    return "best" if cell["best"] else "tied" if cell["tied"] else None
+
+
+def said(ratio: str) -> tuple[str, str | None]:
+    """A ratio and its interval."""
+    text, _, interval = ratio.partition(" (")
+    return text, interval.removesuffix(")") or None
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+Column = Callable[[Report, str], Shown]
+"""The cell of a build."""
+
+
+def figure(anchor: str, *, marked: bool = True) -> Column:
+    def column(report: Report, build: str) -> Shown:
+        cell = report.cell(anchor, build)
+        if cell is None:
+            return NOTHING
+        mark = mark_of(cell) if marked else None
+        return Shown(cell["text"], mark, cell.get("interval"), report.link(anchor))
+
+    return column
+
+
+def factor(anchor: str) -> Column:
+    """A ratio to the baseline."""
+
+    def column(report: Report, build: str) -> Shown:
+        cell = report.cell(anchor, build)
+        if cell is None:
+            return NOTHING
+        of_baseline = build == report.baseline
+        text, interval = ("baseline", None) if of_baseline else said(cell["ratio"]["text"])
+        return Shown(text, mark_of(cell), interval, report.link(anchor))
+
+    return column
+
+
+def mean(table: str) -> Column:
+    def column(report: Report, build: str) -> Shown:
+        for of in report.results["means"]:
+            if (of["table"], of["implementation"]) == (table, build):
+                text, interval = said(of["ratio"]["text"])
+                return Shown(text, None, interval, report.link(table))
+        return Shown("baseline") if build == report.baseline else NOTHING
+
+    return column
+
+
+def over(above: str, below: str) -> Column:
+    def column(report: Report, build: str) -> Shown:
+        one, other = report.value(above, build), report.value(below, build)
+        return Shown(f"{one / other:.2f}x") if one and other else NOTHING
+
+    return column
+
+
+def of_many(anchor: str, times: int) -> Column:
+    """The bytes of this many connections."""
+
+    def column(report: Report, build: str) -> Shown:
+        value = report.value(anchor, build)
+        return Shown(f"{times * value / MIB:.0f} MiB") if value else NOTHING
+
+    return column
+
+
+def loss(report: Report, build: str, before: str, after: str) -> dict[str, Any] | None:
+    """The ratio of two rows in the price list."""
+    for row in (row for table in report.results["prices"] for row in table["rows"]):
+        if (row["anchor"], row.get("against")) == (after, before):
+            cells = (c for c in row["cells"] if c["implementation"] == build and "ratio" in c)
+            return next((cell["ratio"] for cell in cells), None)
+    return None
+
+
+def lost(before: str, after: str) -> Column:
+    def column(report: Report, build: str) -> Shown:
+        ratio = loss(report, build, before, after)
+        if ratio is None:
+            return NOTHING
+        text, interval = said(ratio["text"])
+        return Shown(text, None, interval)
+
+    return column
+
+
+def added(before: str, after: str) -> Column:
+    """The microseconds of a handshake at one rate more than of one at another."""
+
+    def column(report: Report, build: str) -> Shown:
+        one, other = report.value(before, build), report.value(after, build)
+        return Shown(f"{1e6 / other - 1e6 / one:.1f} µs") if one and other else NOTHING
+
+    return column
+
+
+def cores(*demand: tuple[float, str]) -> Column:
+    """The seconds of a core that so many of each row take."""
+
+    def text(seconds: float) -> str:
+        return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
+
+    def column(report: Report, build: str) -> Shown:
+        ends = []
+        for end in ("value", "high", "low"):
+            rates = [report.value(row, build, end) for _, row in demand]
+            if None in rates:
+                return NOTHING
+            ends.append(sum(many / (of or 1) for (many, _), of in zip(demand, rates, strict=True)))
+        value, low, high = map(text, ends)
+        return Shown(value, None, f"{low} to {high}")
+
+    return column
+
+
+Rows = dict[str, list[Shown]]
+"""The cells of a table by the label of each row, in the order of the page."""
+
+
+def computed(report: Report, columns: Sequence[Column], *, empty: bool = False) -> Rows:
+    """The table of a report; without builds that have no cell, unless they are to be shown."""
+    found = {report.labels[i]: [column(report, i) for column in columns] for i in report.builds}
+    return {
+        label: cells
+        for label, cells in found.items()
+        if empty or any(cell != NOTHING for cell in cells)
+    }
+
+
+def shown(sheet: dict[str, Any]) -> Rows:
+    """The table of a page."""
+    found = {
+        row["label"]: [Shown(*(cell.get(name) for name in Shown._fields)) for cell in row["cells"]]
+        for row in sheet["rows"]
+    }
+    assert len(found) == len(sheet["rows"])
+    assert {len(cells) for cells in found.values()} <= {len(sheet["columns"])}
+    return found

@@ -1,0 +1,1058 @@
+"""Each figure of a page over several reports, computed again from the results of the reports."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any, Final, NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+
+from project import RUNS
+from recomputed import (
+    MIB_OF_A_GIGABIT,
+    NOTHING,
+    Column,
+    Report,
+    Shown,
+    added,
+    computed,
+    cores,
+    factor,
+    figure,
+    host_name,
+    loss,
+    lost,
+    mark_of,
+    mean,
+    of_many,
+    over,
+    reports_of,
+    shown,
+)
+from test_overviews import documents
+from tlsperf.contract.libraries import NAMES
+from tlsperf.contract.metrics import METRICS
+
+FULL, SIDES = "full-handshake-1-3", ("server", "client")
+ECDSA, RSA = (f"{FULL}-{key}-x25519-server" for key in ("ecdsa-p256", "rsa-2048"))
+RESUMED = "resumed-handshake-1-3-ticket-x25519"
+SENDING, RECEIVING = (f"transfer-1-3-aes-256-gcm-{end}" for end in ("sending", "receiving"))
+IDLE = "memory-1-3-x25519-{}-{}-allocated"
+SCALED = (f"{FULL}-rsa-2048-x25519", RESUMED, "resumed-handshake-1-2-ticket")
+TAILS = (ECDSA, f"{FULL}-ecdsa-p256-x25519-2-threads-server", f"{RESUMED}-server")
+OF_80_CORES = tuple(f"{FULL}-rsa-2048-{count}-threads-server" for count in (2, 80))
+
+
+@pytest.fixture(scope="module")
+def reports(root: Path) -> list[Report]:
+    return reports_of(root)
+
+
+def document(root: Path, path: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((root / path).read_bytes())
+    return found
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
+def by_key(side: str, key: str) -> tuple[str, list[Column]]:
+    rows = [f"{FULL}-{key}-{group}-{side}" for group in ("x25519", "x25519mlkem768")]
+    plain = [figure(row, marked=False) for row in rows]
+    return f"{side}-{key}", [*plain, lost(*rows), added(*rows)]
+
+
+def by_moment(side: str) -> list[Column]:
+    rows = [IDLE.format(side, moment) for moment in ("construction", "handshake", "data")]
+    return [*map(figure, rows), of_many(rows[-1], 10_000)]
+
+
+def by_threads(task: str) -> list[Column]:
+    rows = [task, f"{task}-2-threads", f"{task}-4-threads"]
+    return [*(figure(row, marked=False) for row in rows), over(rows[1], task)]
+
+
+def by_percentile(task: str) -> list[Column]:
+    rows = [f"{task}-{part}" for part in ("p50", "p90", "p99", "p99-9", "max")]
+    return [*map(figure, rows), over(rows[2], rows[0])]
+
+
+def by_share(full: str) -> list[Column]:
+    """Cores for ten thousand connections a second of which so many resume, and 10 Gbit/s sent."""
+    return [
+        cores(
+            (10_000 * (1 - share), full),
+            (10_000 * share, f"{RESUMED}-server"),
+            (10 * MIB_OF_A_GIGABIT, SENDING),
+        )
+        for share in (0, 0.5, 0.9)
+    ]
+
+
+class Asked(NamedTuple):
+    """A question: the rows that its report must have, and the columns of its tables."""
+
+    rows: Sequence[str]
+    sheets: dict[str, list[Column]]
+    most: bool = False
+    """Whether its report is the one that compares the most libraries, not the newest."""
+
+
+TASKS: Final = (ECDSA, RSA, f"{RESUMED}-server", SENDING, RECEIVING)
+QUESTIONS: Final = {
+    "server": Asked(TASKS, {"tasks": [figure(row) for row in TASKS]}, most=True),
+    "post-quantum": Asked(
+        [
+            f"{FULL}-{key}-{group}-{side}"
+            for key in ("ecdsa-p256", "rsa-2048")
+            for group in ("x25519", "x25519mlkem768")
+            for side in SIDES
+        ],
+        dict(by_key(side, key) for side in SIDES for key in ("ecdsa-p256", "rsa-2048")),
+        most=True,
+    ),
+    "memory": Asked(
+        [IDLE.format(s, m) for s in SIDES for m in ("construction", "handshake", "data")],
+        {side: by_moment(side) for side in SIDES},
+    ),
+    "scaling": Asked(
+        [f"{task}{more}" for task in SCALED for more in ("", "-2-threads")],
+        {f"threads-{number}": by_threads(task) for number, task in enumerate(SCALED, 1)},
+    ),
+    "tail": Asked(
+        [f"{t}-{p}" for t in TAILS for p in ("p50", "p90", "p99", "p99-9", "max")],
+        {f"latency-{number}": by_percentile(task) for number, task in enumerate(TAILS, 1)},
+    ),
+    "cores": Asked(
+        [ECDSA, RSA, f"{RESUMED}-server", SENDING],
+        {
+            "costs": [
+                *(cores((1000, row)) for row in (ECDSA, RSA, f"{RESUMED}-server")),
+                cores((MIB_OF_A_GIGABIT, SENDING)),
+            ],
+            "example-ecdsa-p256": by_share(ECDSA),
+            "example-rsa-2048": by_share(RSA),
+        },
+        most=True,
+    ),
+}
+
+
+def asked_of(reports: Iterable[Report], asked: Asked, *, own: bool = True) -> Report:
+    """The report of a question; the newest of several."""
+    several = [
+        (len(report.with_all(asked.rows)), report)
+        for report in reports
+        if (report.is_own or not own) and len(report.with_all(asked.rows)) > 1
+    ]
+    most = max(count for count, _ in several)
+    return next(report for count, report in several if count == most or not asked.most)
+
+
+@pytest.mark.any_site
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question_has_the_figures_of_its_rows(
+    name: str, root: Path, reports: list[Report]
+) -> None:
+    page, asked = document(root, f"content/questions/{name}/question.json"), QUESTIONS[name]
+    priced = [of for of in reports if of.results.get("prices")]
+    report = asked_of(priced if name == "post-quantum" else reports, asked)
+    sheets = {sheet["id"]: shown(sheet) for sheet in page["sheets"]}
+    expected = {sheet: computed(report, columns) for sheet, columns in asked.sheets.items()}
+    used = [report]
+    if name == "scaling" and "eighty" in sheets:
+        used.append(asked_of(reports, Asked(OF_80_CORES, {}), own=False))
+        columns = [figure(row, marked=False) for row in OF_80_CORES]
+        expected["eighty"] = computed(used[1], [*columns, over(*reversed(OF_80_CORES))])
+    assert sheets == expected
+    assert page["reports"] == [of.reference for of in used]
+    assert page["host"] == host_name(report.hosts[0])
+
+
+def leaders(report: Report, anchor: str) -> list[str]:
+    """What the sentence about a row says."""
+    table, row = report.rows[report.place(anchor)]
+    leading = [cell for cell in row["cells"] if cell["valid"] and mark_of(cell)]
+    names = [report.labels[cell["implementation"]] for cell in leading]
+    texts = [
+        f"{name} ({cell['text']} {table['unit']})"
+        for name, cell in zip(names, leading, strict=True)
+    ]
+    verdict = {None: "no library is shown", "best": "best is", "tied": "tied are"}
+    return [verdict[mark_of(leading[0]) if leading else None], *texts]
+
+
+def losses(report: Report, side: str) -> list[str]:
+    """The least and the most that a sentence says is lost."""
+    before, after = (f"{FULL}-ecdsa-p256-{g}-{side}" for g in ("x25519", "x25519mlkem768"))
+    found = []
+    for build in report.builds:
+        ratio = loss(report, build, before, after)
+        if ratio and ratio["verdict"] == "slower":
+            more = added(before, after)(report, build).text
+            of = f"({report.labels[build]}, {more}"
+            found.append((-ratio["value"], ratio["text"].partition(" ")[0], of))
+    assert found
+    return [part for _, *parts in (min(found), max(found)) for part in parts]
+
+
+def by_factor(report: Report, task: str) -> list[str]:
+    column = over(f"{task}-2-threads", task)
+    texts = {report.labels[i]: column(report, i) for i in report.builds}
+    return [f"{cell.text} ({label})" for label, cell in texts.items() if cell != NOTHING]
+
+
+def least_and_most(report: Report) -> list[str]:
+    column = by_share(ECDSA)[1]
+    found = {report.labels[i]: column(report, i) for i in report.builds}
+    ordered = sorted((float(cell.text), label) for label, cell in found.items() if cell != NOTHING)
+    return [f"{found[label].text} " for _, label in ordered[:: len(ordered) - 1]] + [
+        label for _, label in ordered[:: len(ordered) - 1]
+    ]
+
+
+ANSWERS: Final[dict[str, list[Callable[[Report], list[str]]]]] = {
+    "server": [partial(leaders, anchor=row) for row in TASKS[:4]],
+    "post-quantum": [partial(losses, side=side) for side in SIDES],
+    "memory": [partial(leaders, anchor=IDLE.format(side, "data")) for side in SIDES],
+    "scaling": [partial(by_factor, task=task) for task in SCALED],
+    "tail": [partial(leaders, anchor=f"{task}-p99") for task in TAILS],
+    "cores": [least_and_most],
+}
+"""The parts of each sentence of an answer."""
+
+
+@pytest.mark.any_site
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_says_what_its_tables_show(name: str, root: Path, reports: list[Report]) -> None:
+    page = document(root, f"content/questions/{name}/question.json")
+    report = next(of for of in reports if of.id == page["reports"][0]["id"])
+    assert len(page["answer"]) >= len(ANSWERS[name])
+    for sentence, parts in zip(page["answer"], ANSWERS[name], strict=False):
+        assert [part for part in parts(report) if part not in sentence] == [], sentence
+    listed = {
+        of["id"]: of["answer"] for of in json.loads((root / "data/questions.json").read_bytes())
+    }
+    assert listed[name] == page["answer"][0]
+
+
+# --- the scoreboard ------------------------------------------------------------------------------
+
+BOARD: Final = {
+    "Sending": SENDING,
+    "Receiving": RECEIVING,
+    "RSA server": RSA,
+    "ECDSA server": ECDSA,
+    "Client": ECDSA.replace("server", "client"),
+    "Resumption": f"{RESUMED}-server",
+    "Memory per idle connection": IDLE.format("server", "data"),
+    "ClientHello": "client-hello-1-3-x25519-client",
+}
+
+
+@pytest.mark.any_site
+def test_the_scoreboard_has_factors_to_one_baseline_on_one_host(
+    root: Path, reports: list[Report]
+) -> None:
+    board = document(root, "data/scoreboard.json")
+    own = [of for of in reports if of.is_own and of.baseline]
+    single = [of for of in own if len(of.results["runs"]) == 1]
+    asked = [
+        Asked(list(BOARD.values()), {}, most=True),
+        Asked(list(BOARD.values())[:6], {}, most=True),
+    ]
+    whole = any(len(of.with_all(BOARD.values())) > 1 for of in single)
+    main = asked_of(single, asked[0]) if whole else asked_of(own, asked[1])
+
+    def completes(of: Report, anchor: str) -> bool:
+        machines = {it.hosts[0].get("machine") for it in (of, main)} - {None}
+        return (
+            (of.hosts[0]["id"], of.baseline) == (main.hosts[0]["id"], main.baseline)
+            and len(machines) < 2
+            and main.baseline is not None
+            and of.cell(anchor, main.baseline) is not None
+            and len(of.with_all([anchor])) > 1
+        )
+
+    sources = {
+        title: next((of for of in [main, *own] if completes(of, anchor)), None)
+        for title, anchor in BOARD.items()
+    }
+    columns = {title: of for title, of in sources.items() if of}
+    expected = {
+        main.labels[build]: [factor(BOARD[title])(of, build) for title, of in columns.items()]
+        for build in main.builds
+    }
+    assert board["board"]["columns"] == list(columns)
+    assert shown(board["board"]) == expected
+    assert [of["report"] for of in board["sources"]] == [
+        of.reference for of in dict.fromkeys(columns.values())
+    ]
+    assert main.labels[main.baseline or ""] == board["baseline"]
+    assert main.labels[main.baseline or ""] in board["board"]["caption"]
+    assert (board["host_id"], board["host"]) == (main.hosts[0]["id"], host_name(main.hosts[0]))
+    tables = list(dict.fromkeys((of["table"], of["title"]) for of in main.results["means"]))
+    assert board["means"]["columns"] == [title for _, title in tables]
+    means = [mean(table) for table, _ in tables]
+    assert shown(board["means"]) == computed(main, means, empty=True)
+
+
+# --- trends --------------------------------------------------------------------------------------
+
+
+class Member(NamedTuple):
+    """A report in a trend, with its build of each library."""
+
+    report: Report
+    builds: dict[str, str]
+
+
+def represented(root: Path, report: Report) -> tuple[str | None, Member] | None:
+    """The suite of a report, and a build of each library; None if there is no such."""
+    page = (root / f"content/perf/{report.id}/index.md").read_text(encoding="utf-8")
+    of = tomllib.loads(page.split("+++\n")[1])["extra"]["report"].get("trend")
+    suites = {run.get("suite") for run in report.results["runs"]}
+    suite = of["suite"] if of else suites.pop() if len(suites) == 1 else None
+    wanted = of["implementations"] if of else list(report.builds)
+    by_library: dict[str, list[str]] = {}
+    for build in wanted:
+        by_library.setdefault(report.libraries[build], []).append(build)
+    single = {library: of_it[0] for library, of_it in by_library.items() if len(of_it) == 1}
+    return (suite if len(single) == len(by_library) else None), Member(report, single)
+
+
+def line_of(anchor: str, members: Sequence[Member], library: str) -> list[tuple[Any, ...]]:
+    """The report, label and text of each point."""
+    found = []
+    for report, builds in members:
+        cell = report.cell(anchor, builds[library]) if library in builds else None
+        label = report.labels[builds[library]] if cell else ""
+        found.append((report.id, label, cell["text"] if cell else "–", cell and cell["value"]))
+    return found
+
+
+@pytest.mark.any_site
+def test_a_trend_has_the_figures_that_count_of_all_reports_of_its_suite_and_host(
+    root: Path, reports: list[Report]
+) -> None:
+    groups: dict[str, list[Member]] = {}
+    for report in sorted(reports, key=lambda of: (of.day, of.id)):
+        suite, member = represented(root, report) or (None, None)
+        if suite and member and len(report.hosts) == 1:
+            groups.setdefault(f"{report.hosts[0]['id']}-{suite}", []).append(member)
+    expected = {}
+    for name, every in groups.items():
+        machine = every[-1].report.hosts[0].get("machine")
+        members = [of for of in every if of.report.hosts[0].get("machine") == machine]
+        if len(members) < 2:
+            continue
+        libraries = sorted({library for of in members for library in of.builds})
+        rows = {}
+        for table, row in members[-1].report.rows.values():
+            if METRICS[row["metric"]].trend and row["scenario"]["operation"] != "primitive":
+                lines = {of: line_of(row["anchor"], members, of) for of in libraries}
+                rows[row["anchor"]] = (
+                    (row["name"], table["title"], table["unit"]),
+                    {of: line for of, line in lines.items() if any(p[1] for p in line)},
+                )
+        expected[name] = ([of.report.reference for of in members], rows)
+    pages = documents(root, "content/trends/*/trend.json")
+    assert pages
+    assert {
+        name: (
+            page["reports"],
+            {
+                row["anchor"]: (
+                    (row["name"], row["table"], row["unit"]),
+                    {
+                        line["library"]: [
+                            (c["report"], c["label"], c["text"], c.get("value"))
+                            for c in line["cells"]
+                        ]
+                        for line in row["lines"]
+                    },
+                )
+                for row in page["rows"]
+            },
+        )
+        for name, page in pages.items()
+    } == expected
+    for name, page in pages.items():
+        for row in page["rows"]:
+            check_drawn(
+                root / f"content/trends/{name}", row["chart"], row["lines"], page["reports"]
+            )
+
+
+def check_drawn(
+    folder: Path, chart: dict[str, Any], lines: Sequence[dict[str, Any]], reports: Sequence[Any]
+) -> None:
+    """A chart has a point for each figure of its lines, and says each in its order."""
+    months = {of["id"]: f"{date.fromisoformat(of['date']):%B %Y}" for of in reports}
+    for line in lines:
+        points = [f"{months[c['report']]} {c['text']}" for c in line["cells"] if "value" in c]
+        assert f"{line['name']}: {', '.join(points)}" in chart["description"]
+    drawing = ElementTree.fromstring((folder / chart["file"]).read_text(encoding="utf-8"))
+    caps = [p.get("d", "") for p in drawing.iter() if p.get("stroke-linecap") == "round"]
+    figures = [c for line in lines for c in line["cells"] if "value" in c]
+    assert sum(d.count("Z") for d in caps) == len(figures), chart["file"]
+
+
+# --- libraries and hosts -------------------------------------------------------------------------
+
+
+def standing(report: Report, library: str) -> dict[str, Any] | None:
+    """The rows of a library by verdict; None without one."""
+    found: dict[str, Any] = {"best": [], "tied": [], "behind": 0, "untested": 0}
+    for table, row in report.rows.values():
+        cells = [cell for cell in row["cells"] if cell["valid"] and cell.get("value")]
+        of = {cell["implementation"]: report.libraries[cell["implementation"]] for cell in cells}
+        is_primary = METRICS[row["metric"]].primary and row["scenario"]["operation"] != "primitive"
+        if not is_primary or library not in of.values() or len({*of.values()}) < 2:
+            continue
+        highest: dict[str, dict[str, Any]] = {}
+        for cell in sorted(cells, key=lambda cell: -cell["value"]):
+            highest.setdefault(of[cell["implementation"]], cell)
+        leading = {of[cell["implementation"]] for cell in cells if mark_of(cell)}
+        if library not in leading:
+            found["behind" if leading else "untested"] += 1
+            continue
+        rivals = [cell for name, cell in highest.items() if name != library]
+        rivals = (
+            rivals[:1]
+            if leading == {library}
+            else [c for c in rivals if of[c["implementation"]] in leading]
+        )
+        texts = [
+            f"{report.labels[c['implementation']]}, {c['text']} {table['unit']}" for c in rivals
+        ]
+        found["best" if leading == {library} else "tied"].append(
+            {
+                "anchor": row["anchor"],
+                "name": row["name"],
+                "figure": f"{highest[library]['text']} {table['unit']}",
+                "other": "; ".join(texts),
+            }
+        )
+    return found if any(found.values()) else None
+
+
+@pytest.mark.any_site
+def test_a_library_has_its_versions_and_the_verdicts_of_the_newest_report_of_each_host(
+    root: Path, reports: list[Report]
+) -> None:
+    pages = documents(root, "content/libraries/*/library.json")
+    libraries = {library for report in reports for library in report.libraries.values()}
+    assert {name for name, page in pages.items() if "withdrawn" not in page} == libraries
+    for library in libraries:
+        versions = [
+            (report.labels[build], report.reference, host_name(report.host_of(build)))
+            for report in reports
+            for build in report.builds
+            if report.libraries[build] == library
+        ]
+        newest: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
+        for report in (of for of in reports if of.is_own and not of.results.get("prices")):
+            verdicts = standing(report, library)
+            if verdicts:
+                newest.setdefault(report.hosts[0]["id"], (report.reference, verdicts))
+        page = pages[library]
+        assert [(v["label"], v["report"], v["host"]) for v in page["versions"]] == versions
+        names = ("best", "tied", "behind", "untested")
+        assert [
+            (of["report"], {name: of[name] for name in names}) for of in page["standings"]
+        ] == list(newest.values())
+
+
+@pytest.mark.any_site
+def test_a_host_has_its_reports_and_trends_newest_first(root: Path, reports: list[Report]) -> None:
+    by_time = sorted(
+        sorted(reports, key=lambda of: of.id),
+        key=lambda of: of.results.get("time") or of.day,
+        reverse=True,
+    )
+    trends = documents(root, "content/trends/*/trend.json")
+    pages = documents(root, "content/hosts/*/host.json")
+    assert {*pages} == {host["id"] for report in reports for host in report.hosts}
+    for name, page in pages.items():
+        own = [of.reference for of in by_time if name in {host["id"] for host in of.hosts}]
+        assert page["reports"] == own
+        assert sorted(page["trends"]) == sorted(
+            trend for trend, of in trends.items() if of["host"]["id"] == name
+        )
+
+
+# --- scenarios -----------------------------------------------------------------------------------
+
+FIELDS: Final = ("value", "text", "low", "high", "interval", "valid", "note")
+
+
+def figures_of(report: Report, table: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """A report on the page of a scenario."""
+    cells = [cell for cell in row["cells"] if "value" in cell]
+    figures = [
+        {name: cell[name] for name in FIELDS if name in cell}
+        | {
+            name: report.builds[cell["implementation"]][name]
+            for name in ("library", "version", "label")
+        }
+        | {"host": host_name(report.host_of(cell["implementation"]))}
+        | ({"ratio": cell["ratio"]["text"]} if "ratio" in cell else {})
+        for cell in cells
+    ]
+    found: dict[str, Any] = report.reference | {
+        "link": report.link(row["anchor"]),
+        "figures": figures,
+    }
+    hosts = {of["host"] for of in figures}
+    if len(hosts) == 1:
+        found["host"] = hosts.pop()
+    if any("ratio" in cell for cell in cells):
+        found["baseline"] = report.labels[table["baseline"]]
+    return found
+
+
+@pytest.mark.any_site
+def test_a_scenario_has_all_figures_of_all_reports_with_their_hosts(
+    root: Path, reports: list[Report]
+) -> None:
+    pages = documents(root, "content/scenarios/*/scenario.json")
+    places: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for report in reports:
+        for table, row in report.rows.values():
+            measured = any("value" in cell for cell in row["cells"])
+            if measured and not METRICS[row["metric"]].supporting:
+                found = figures_of(report, table, row)
+                places.setdefault((row["anchor"], table["unit"]), []).append(found)
+    shared = {key: of for key, of in places.items() if len(of) > 1}
+    assert {*pages} == {anchor for anchor, _ in shared}
+    unshown = ("implementation", "colour")
+    for name, page in pages.items():
+        seen = [
+            {
+                **report,
+                "figures": [
+                    {k: v for k, v in f.items() if k not in unshown} for f in report["figures"]
+                ],
+            }
+            for report in page["reports"]
+        ]
+        first, rest = seen[0], seen[1:]
+        expected = shared[name, page["unit"]]
+        assert sorted(seen, key=lambda of: str(of["id"])) == sorted(
+            expected, key=lambda of: str(of["id"])
+        )
+        assert first["date"] == max(of["date"] for of in expected)
+        assert [of["date"] for of in rest] == sorted((of["date"] for of in rest), reverse=True)
+        text = (root / f"content/scenarios/{name}/scenario.csv").read_text(encoding="utf-8")
+        lines = [
+            (
+                r["report"],
+                r["label"],
+                r["host"],
+                r["unit"],
+                r["value"],
+                r["low"],
+                r["high"],
+                r["valid"],
+                r["ratio"],
+            )
+            for r in csv.DictReader(io.StringIO(text))
+        ]
+        assert lines == [
+            (
+                *(of["id"], f["label"], f["host"], page["unit"], str(f["value"])),
+                *(str(f.get("low", "")), str(f.get("high", ""))),
+                *("true" if f["valid"] else "false", f.get("ratio", "")),
+            )
+            for of in seen
+            for f in of["figures"]
+        ]
+
+
+@pytest.mark.any_site
+def test_the_lines_of_a_scenario_are_of_one_host_and_of_figures_that_count(
+    root: Path, reports: list[Report]
+) -> None:
+    of_id = {report.id: report for report in reports}
+    for name, page in documents(root, "content/scenarios/*/scenario.json").items():
+        every = [of_id[of["id"]] for of in page["reports"]]
+        every.sort(key=lambda of: [*of_id].index(of.id))
+        for line in page["lines"]:
+            host = line["host"]["id"]
+            there = [
+                (
+                    report,
+                    [
+                        i
+                        for i in report.builds
+                        if report.host_of(i)["id"] == host and "value" in raw(report, name, i)
+                    ],
+                )
+                for report in every
+            ]
+            there = [of for of in there if of[1]]
+            comparing = [
+                of
+                for of in there
+                if len({of[0].libraries[i] for i in of[0].builds if of[0].host_of(i)["id"] == host})
+                > 1
+            ]
+            days = {report.day: (report, builds) for report, builds in reversed(comparing or there)}
+            machine = next(h for h in days[max(days)][0].hosts if h["id"] == host).get("machine")
+            points: dict[str, list[str]] = {}
+            for day in sorted(days):
+                report, _ = days[day]
+                if next(h for h in report.hosts if h["id"] == host).get("machine") != machine:
+                    continue
+                member = represented(root, report)
+                assert member
+                for library, build in single_of(report, host, member[1]).items():
+                    cell = report.cell(name, build)
+                    if cell:
+                        points.setdefault(library, []).append(
+                            f"{date.fromisoformat(day):%B %Y} {cell['text']}"
+                        )
+            expected = "; ".join(
+                f"{NAMES[library]}: {', '.join(points[library])}" for library in sorted(points)
+            )
+            said = line["chart"]["description"].partition(". ")[2]
+            assert said.startswith(f"{expected}."), (name, host)
+
+
+def raw(report: Report, anchor: str, build: str) -> dict[str, Any]:
+    cells = report.rows[anchor][1]["cells"]
+    return next((cell for cell in cells if cell["implementation"] == build), {})
+
+
+def single_of(report: Report, host: str, member: Member) -> dict[str, str]:
+    """The build of each library of a report on one of its hosts."""
+    if len(report.hosts) == 1:
+        return member.builds
+    found: dict[str, list[str]] = {}
+    for build in report.builds:
+        if report.host_of(build)["id"] == host:
+            found.setdefault(report.libraries[build], []).append(build)
+    return {library: of[0] for library, of in found.items() if len(of) == 1}
+
+
+@pytest.mark.any_site
+def test_a_share_of_its_ceiling_is_the_rate_over_that_of_the_primitive(
+    root: Path, reports: list[Report]
+) -> None:
+    of_id = {report.id: report for report in reports}
+    seen = 0
+    for name, page in documents(root, "content/scenarios/transfer-*/scenario.json").items():
+        for share in page.get("ceiling", {}).get("shares", ()):
+            build = share["implementation"]
+            newest = next(
+                of
+                for of in reports
+                if of.builds.get(build)
+                and name in of.rows
+                and of.cell(name, build)
+                and host_name(of.host_of(build)) == share["host"]
+            )
+            needed = page["ceiling"]["needs"]
+            assert needed.split("-")[-2] == ("seal" if name.endswith("sending") else "open")
+            primitives = of_id[share["primitives"]["id"]]
+            anchor = next(
+                a
+                for a, (_, row) in primitives.rows.items()
+                if row["scenario"].get("variant") == needed
+            )
+            ends = {"value": "value", "low": "high", "high": "low"}
+            expected = [
+                100
+                * (newest.value(name, build, end) or 0)
+                / (primitives.value(anchor, build, other) or 1)
+                for end, other in ends.items()
+            ]
+            assert share["report"] == newest.reference
+            assert share["label"] == newest.labels[build]
+            assert share["figure"] == raw(newest, name, build)["text"]
+            assert printed(share["ceiling"], primitives.value(anchor, build) or 0)
+            assert [share["percent"], share["low"], share["high"]] == pytest.approx(
+                expected, rel=1e-4
+            )
+            value, low, high = expected
+            assert share["text"] == f"{value:.0f}% ({low:.0f} to {high:.0f}%)"
+            seen += 1
+    assert seen
+
+
+# --- upgrades ------------------------------------------------------------------------------------
+
+
+def versions(report: Report) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for build in report.builds:
+        found.setdefault(report.libraries[build], []).append(build)
+    return found
+
+
+@pytest.mark.any_site
+def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
+    root: Path, reports: list[Report]
+) -> None:
+    def is_about(report: Report) -> bool:
+        every = [(of["library"], of["version"]) for of in report.builds.values()]
+        has_task = "full-handshakes" in {table["anchor"] for table in report.tables}
+        most = max(len(of) for of in versions(report).values())
+        return report.is_own and has_task and most >= 3 and len({*every}) == len(every)
+
+    report = next(of for of in reports if is_about(of))
+    ratios = document(root, f"content/perf/{report.id}/comparisons.json")["rows"]
+    pages = documents(root, "content/upgrades/*/upgrade.json")
+    question = document(root, "content/questions/upgrade/question.json")
+    cells = {}
+    for library, of_library in versions(report).items():
+        for before, after in combinations(of_library, 2):
+            page = pages.pop(f"{before}-to-{after}".replace(".", "-"))
+            rows, verdicts = {}, {}
+            for anchor, (table, row) in report.rows.items():
+                ratio = ratios.get(f"{table['anchor']} {anchor}", {}).get(before, {}).get(after)
+                if ratio is None:
+                    continue
+                value, verdict, text = ratio
+                one, other = (report.value(anchor, build) or 0 for build in (before, after))
+                assert value == pytest.approx(other / one, rel=0.03), anchor
+                verdicts[anchor] = (
+                    verdict,
+                    float(text.split("x")[0]) if "x " in text else 0,
+                    row["name"],
+                )
+                plain = [figure(anchor, marked=False)(report, build) for build in (before, after)]
+                rows[f"{row['name']}, {table['unit']}"] = [
+                    *plain,
+                    Shown(text, href=report.link(anchor)),
+                ]
+            labels = [report.labels[before], report.labels[after]]
+            assert shown(page["sheet"]) == rows
+            assert (page["before"], page["after"]) == (*labels,)
+            assert page["sheet"]["columns"][:2] == labels
+            assert page["report"] == report.reference
+            assert page["host"] == host_name(report.hosts[0])
+            counts = {
+                word: [v for v in verdicts.values() if v[0] == word]
+                for word in ("faster", "slower")
+            }
+            parts = [
+                f"of {len(rows)} task",
+                f"no difference shown in {len(rows) - sum(map(len, counts.values()))}",
+            ]
+            for word, of in counts.items():
+                if of:
+                    top = max(of, key=lambda v: v[1])
+                    parts.append(f"{word} in {len(of)} (up to {top[1]:.2f}x, {top[2]})")
+            assert all(part in page["answer"] for part in parts), page["answer"]
+            faster, slower = (len(of) for of in counts.values())
+            cells[f"upgrades/{page['id']}/"] = f"{faster} faster, {slower} slower of {len(rows)}"
+            if (before, after) == (of_library[0], of_library[-1]):
+                [answer] = [a for a in question["answer"] if a.startswith(f"{NAMES[library]} ")]
+                assert all(part in answer for part in parts), answer
+    assert pages == {}
+    seen = {}
+    for sheet in question["sheets"]:
+        of_library = versions(report)[sheet["id"]]
+        for at, (row, made) in enumerate(zip(sheet["rows"], shown(sheet).values(), strict=True)):
+            assert row["label"] == f"from {report.builds[of_library[at]]['version']}"
+            assert made[:at] == [NOTHING] * at
+            for to, cell in enumerate(made[at:], at + 1):
+                pair = f"{of_library[at]}-to-{of_library[to]}".replace(".", "-")
+                assert cell.href == f"upgrades/{pair}/"
+                assert report.builds[of_library[to]]["version"] in sheet["columns"][to - 1]
+                seen[cell.href] = cell.text
+    assert seen == cells
+    assert question["reports"] == [report.reference]
+
+
+# --- nights --------------------------------------------------------------------------------------
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    packed = folder / "raw" / "records.jsonl.gz"
+    data = gzip.decompress(packed.read_bytes()) if packed.exists() else b""
+    data = data or (folder / "raw" / "records.jsonl").read_bytes()
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def test_a_night_has_the_median_of_its_rounds_and_a_step_its_change(project: Path) -> None:
+    [page] = documents(project, "content/nightly/*/nightly.json").values()
+    runs = sorted((project / "data" / "nightly").glob("*/*/run.toml"))
+    counts: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        rounds: dict[tuple[str, str], list[float]] = {}
+        for of in (r for r in records(run.parent) if r["kind"] == "measurement"):
+            key = of["scenario"]["resumption"], of["scenario"]["side"]
+            rounds.setdefault(key, []).append(of["observations"][0]["value"])
+        for key, values in rounds.items():
+            counts.setdefault(key, []).append(median(values))
+    labels = [
+        tomllib.loads(run.read_text("utf-8"))["implementations"][0]["commit"][:10] for run in runs
+    ]
+    assert [night["label"] for night in page["nights"]] == labels
+    assert [night["run"] for night in page["nights"]] == [run.parent.name for run in runs]
+    stepped: dict[int, list[tuple[str, ...]]] = {}
+    assert len(page["scenarios"]) == len(counts)
+    for scenario in page["scenarios"]:
+        resumption = "ticket" if "resumed" in scenario["name"] else "none"
+        values = counts[resumption, scenario["name"].rpartition(", ")[2]]
+        texts = [f"{value:,.0f}" for value in values]
+        assert [(of["value"], of["text"]) for of in scenario["figures"]] == list(
+            zip(values, texts, strict=True)
+        )
+        points = ", ".join(map(" ".join, zip(labels, texts, strict=True)))
+        assert points in scenario["chart"]["description"]
+        steps = [at for at in range(1, len(values)) if abs(values[at] / values[at - 1] - 1) > 0.01]
+        for at in steps:
+            change = 100 * (values[at] / values[at - 1] - 1)
+            text = f"{'−' if change < 0 else '+'}{abs(change):.2f}%"
+            stepped.setdefault(at, []).append(
+                (scenario["name"], scenario["unit"], texts[at - 1], texts[at], text)
+            )
+        check_steps(project / "content" / "nightly" / page["id"], scenario, values, steps)
+    names = ("name", "unit", "before", "after", "change")
+    assert {
+        of["night"]: (of["before"], [tuple(step[name] for name in names) for step in of["steps"]])
+        for of in page["changes"]
+    } == {labels[at]: (labels[at - 1], of) for at, of in stepped.items()}
+    for of in page["changes"]:
+        largest = max(of["steps"], key=lambda step: float(re.sub(r"[^\d.]", "", step["change"])))
+        assert f"{largest['change']} in {largest['name']}" in of["answer"]
+        assert all(
+            f"| {s['before']} | {s['after']} | {s['change']} |" in of["issue"] for s in of["steps"]
+        )
+        assert f"steps were found at {of['night']}" in page["answer"]
+
+
+def check_steps(
+    folder: Path, scenario: dict[str, Any], values: Sequence[float], steps: Sequence[int]
+) -> None:
+    """The points of a chart are higher where counts are, and a rule stands before each step."""
+    drawing = ElementTree.fromstring((folder / scenario["chart"]["file"]).read_text("utf-8"))
+    [caps] = [p.get("d", "") for p in drawing.iter() if p.get("stroke-linecap") == "round"]
+    points = [tuple(map(float, of)) for of in re.findall(r"M([\d.]+),([\d.]+)Z", caps)]
+    assert len(points) == len(values)
+    for at in range(1, len(values)):
+        assert (points[at][1] < points[at - 1][1]) == (values[at] > values[at - 1])
+    rules = [p.get("d", "") for p in drawing.iter() if p.get("stroke-dasharray") == "3,3"]
+    places = [float(x) for d in rules for x in re.findall(r"M([\d.]+),", d)]
+    assert places == pytest.approx(
+        [(points[at][0] + points[at - 1][0]) / 2 for at in steps], abs=0.6
+    )
+    assert all(scenario["figures"][at] for at in steps)
+
+
+# --- reports -------------------------------------------------------------------------------------
+
+
+def numbers(text: str) -> list[float]:
+    return [float(of.replace(",", "")) for of in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
+
+
+def printed(text: str, *values: float) -> bool:
+    """Whether a text has these numbers, each rounded to its digits."""
+    digits = [len(of.partition(".")[2]) for of in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
+    exact = zip(numbers(text), values, digits, strict=True)
+    return all(abs(of - value) <= 0.501 * 10**-places + 1e-6 * value for of, value, places in exact)
+
+
+Samples = dict[tuple[str, str, str, str, str, str], dict[tuple[str, int], tuple[float, bool]]]
+"""By scenario, phase, metric, statistic, unit and build: the figure of each round, and whether it
+counts.
+"""
+
+
+def samples(root: Path, runs: Iterable[str]) -> Samples:
+    """The figures of runs; those of a disturbed round do not count."""
+    found: Samples = {}
+    for run in runs:
+        every = records(root / "data" / "runs" / run)
+        disturbed = {r["round"] for r in every if r["kind"] == "round" and r.get("disturbed")}
+        for of in every:
+            if of["kind"] != "measurement":
+                continue
+            counts = of.get("valid", True) and of["round"] not in disturbed
+            for it in of["observations"]:
+                scenario = json.dumps(of["scenario"], sort_keys=True)
+                kind = (it["phase"], it["metric"], it.get("statistic", "value"), it["unit"])
+                key = scenario, *kind, of["implementation"]
+                found.setdefault(key, {})[run, of["round"]] = it["value"], counts
+    return found
+
+
+OURS: Final = frozenset(run.id for run in RUNS)
+
+
+def test_every_figure_of_a_report_is_that_of_its_rounds(project: Path) -> None:
+    seen = derived = 0
+    for report in reports_of(project):
+        runs = [run["id"] for run in report.results["runs"]]
+        if not OURS.issuperset(runs):
+            continue
+        raw_figures = samples(project, runs)
+        for table in report.results["tables"]:
+            for row in table["rows"]:
+                of_row = {}
+                for cell in row["cells"]:
+                    scenario = json.dumps(row["scenario"], sort_keys=True)
+                    kind = (row["phase"], row["metric"], row["statistic"], table["unit"])
+                    rounds = raw_figures.pop((scenario, *kind, cell["implementation"]), None)
+                    if rounds is None and table["unit"].endswith("/thread"):
+                        derived += 1
+                        continue
+                    if rounds is None:
+                        assert "value" not in cell
+                        assert cell["text"] == "–"
+                        assert cell["note"]
+                        continue
+                    of_row[cell["implementation"]] = rounds
+                    values = [value for value, counts in rounds.values() if counts]
+                    assert cell["valid"] is bool(values)
+                    values = values or [value for value, _ in rounds.values()]
+                    together = max(values) if row["statistic"] == "max" else median(values)
+                    assert cell["value"] == pytest.approx(together, rel=1e-6), (
+                        report.id,
+                        row["name"],
+                    )
+                    assert cell["count"] == len(values)
+                    assert printed(cell["text"], cell["value"])
+                    if "low" in cell:
+                        assert cell["low"] <= cell["value"] <= cell["high"] < 1.15 * cell["low"]
+                        assert printed(cell["interval"], cell["low"], cell["high"])
+                    seen += 1
+                for cell in (cell for cell in row["cells"] if "ratio" in cell):
+                    check_ratio(report, table, row, cell, of_row)
+        left = {key[-1] for key in raw_figures if key[2] != "overhead"}
+        assert not raw_figures, (report.id, left, next(iter(raw_figures)))
+        for of in report.results["means"]:
+            check_mean(report, of)
+    assert seen > 1000 > derived > 0
+
+
+def check_ratio(
+    report: Report,
+    table: dict[str, Any],
+    row: dict[str, Any],
+    cell: dict[str, Any],
+    rounds: dict[str, dict[tuple[str, int], tuple[float, bool]]],
+) -> None:
+    """A ratio is near the median of those of the rounds, and its verdict is what its interval says."""
+    ratio, baseline = cell["ratio"], report.baseline
+    assert baseline is not None
+    assert table["baseline"] == baseline != cell["implementation"]
+    if baseline not in rounds:
+        return
+    ours, theirs = rounds[cell["implementation"]], rounds[baseline]
+    both = [(*ours[at], *theirs[at]) for at in ours if at in theirs]
+    power = 1 if METRICS[row["metric"]].better == "higher" else -1
+    common = [(one / other) ** power for one, ok, other, too in both if ok and too and one * other]
+    if common:
+        assert ratio["value"] == pytest.approx(median(common), rel=0.015), (report.id, row["name"])
+    if ratio["verdict"] in ("faster", "slower") and "low" in ratio:
+        above = ratio["low"] > 1
+        assert above or ratio["high"] < 1
+        assert (ratio["verdict"] == "faster") is above, (report.id, row["name"])
+
+
+def check_mean(report: Report, of: dict[str, Any]) -> None:
+    table = next(table for table in report.tables if table["anchor"] == of["table"])
+    cells = [
+        c
+        for row in table["rows"]
+        for c in row["cells"]
+        if c["implementation"] == of["implementation"]
+    ]
+    ratios = [cell["ratio"]["value"] for cell in cells if "ratio" in cell]
+    assert len(ratios) == of["rows"]
+    assert of["ratio"]["value"] == pytest.approx(geometric_mean(ratios), rel=0.005)
+    assert of["title"] == table["title"]
+
+
+@pytest.mark.any_site
+def test_a_headline_has_the_figures_of_its_row(root: Path) -> None:
+    seen = 0
+    for report in reports_of(root):
+        every = {row["anchor"]: (t, row) for t in report.results["tables"] for row in t["rows"]}
+        for of in report.results["headlines"]:
+            table, row = every[of["anchor"]]
+            cells = [cell for cell in row["cells"] if cell["valid"] and cell.get("value")]
+            longest = max(cell["value"] for cell in cells)
+            assert (of["title"], of["unit"]) == (row["name"], table["unit"])
+            assert [
+                (bar["implementation"], bar["label"], bar["text"], bar["percent"])
+                for bar in of["bars"]
+            ] == [
+                (
+                    i,
+                    report.labels[i],
+                    cell["text"],
+                    pytest.approx(100 * cell["value"] / longest, abs=0.051),
+                )
+                for cell in cells
+                for i in [cell["implementation"]]
+            ]
+            with_ratio = [cell for cell in cells if "ratio" in cell]
+            said = [
+                f"{report.labels[c['implementation']]} {c['ratio']['text']}" for c in with_ratio
+            ]
+            if len(said) <= 3:
+                assert [part for part in said if part not in of["statement"]] == []
+            else:
+                top = max(with_ratio, key=lambda cell: cell["ratio"]["value"])
+                assert said[with_ratio.index(top)] in of["statement"]
+            seen += 1
+    assert seen
+
+
+@pytest.mark.any_site
+def test_a_price_is_the_inverse_of_a_rate_and_a_loss_that_of_the_rates(root: Path) -> None:
+    seen = 0
+    for report in reports_of(root):
+        every = {row["anchor"]: (t, row) for t in report.results["tables"] for row in t["rows"]}
+        for table in report.results.get("prices") or ():
+            for row in table["rows"]:
+                known = {c["implementation"]: c for c in every[row["anchor"]][1]["cells"]}
+                before = every[row["against"]][1]["cells"] if "against" in row else ()
+                of_before = {c["implementation"]: c for c in before}
+                assert row["scenario"] == every[row["anchor"]][1]["scenario"]
+                for cell in row["cells"]:
+                    of = known.get(cell["implementation"], {})
+                    if not of.get("valid") or not of.get("value"):
+                        assert cell["text"] == "–"
+                        continue
+                    timed = table["unit"] == "µs"
+                    ends = ("value", "high", "low") if timed else ("value", "low", "high")
+                    expected = [1e6 / of[end] if timed else of[end] for end in ends if end in of]
+                    got = [cell[end] for end in ("value", "low", "high") if end in cell]
+                    assert got == pytest.approx(expected, rel=1e-6), row["name"]
+                    assert printed(cell["text"], cell["value"])
+                    if "interval" in cell:
+                        assert printed(cell["interval"], cell["low"], cell["high"])
+                    first = of_before.get(cell["implementation"], {})
+                    assert ("ratio" in cell) <= bool(first)
+                    if "ratio" in cell and timed:
+                        rates = of["value"] / first["value"]
+                        assert cell["ratio"]["value"] == pytest.approx(rates, rel=0.05)
+                        if cell["ratio"]["verdict"] == "slower":
+                            value, low, high = (
+                                cell["ratio"][end] for end in ("value", "high", "low")
+                            )
+                            text = cell["ratio"]["text"]
+                            assert " lost (" in text
+                            assert printed(text, *(100 * (1 - it) for it in (value, low, high)))
+                    seen += 1
+    assert seen or not any(report.results.get("prices") for report in reports_of(root))
