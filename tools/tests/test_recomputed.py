@@ -41,9 +41,11 @@ from recomputed import (
     reports_of,
     shown,
 )
+from reports import reports as typed
 from test_overviews import documents
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.metrics import METRICS
+from tlsperf.report.pivot import pivot
 
 FULL, SIDES = "full-handshake-1-3", ("server", "client")
 ECDSA, RSA = (f"{FULL}-{key}-x25519-server" for key in ("ecdsa-p256", "rsa-2048"))
@@ -1056,3 +1058,29 @@ def test_a_price_is_the_inverse_of_a_rate_and_a_loss_that_of_the_rates(root: Pat
                             assert printed(text, *(100 * (1 - it) for it in (value, low, high)))
                     seen += 1
     assert seen or not any(report.results.get("prices") for report in reports_of(root))
+
+
+@pytest.mark.any_site
+def test_what_prose_quotes_is_the_figure_or_ratio_that_it_names(root: Path) -> None:
+    seen = 0
+    for report in reports_of(root):
+        every = {row["anchor"]: row["cells"] for t in report.results["tables"] for row in t["rows"]}
+        for of in report.results["quoted"]:
+            found = re.fullmatch(r"(\w+)\((.+), (.+)\)", of["key"])
+            assert found
+            kind, anchor, build = found.groups()
+            [cell] = [cell for cell in every[anchor] if cell["implementation"] == build]
+            text = cell["text"] if kind == "figure" else cell["ratio"]["text"].partition(" (")[0]
+            assert of["text"].startswith(text), of
+            seen += 1
+    assert seen
+
+
+def test_a_column_of_percentiles_is_named_by_its_rows(project: Path) -> None:
+    seen = 0
+    for table in (table for of in typed(project) for table in of.results.tables):
+        for group in (pivot(table) or ()) if table.anchor.endswith("-latency") else ():
+            assert group.heads == [table.rows[at].statistic for at in group.rows]
+            assert group.rows == sorted(group.rows)
+            seen += 1
+    assert seen

@@ -29,6 +29,7 @@ from tlsperf.contract.run import Host, HostFacts, Report, RunCounter, Source, To
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
 from tlsperf.report.charts import charts_of
+from tlsperf.report.headlines import headline_of
 from tlsperf.report.results import _any, _hosts, measured_report
 
 RUN = "2026-11-21-run"
@@ -223,6 +224,12 @@ def invalid(run: LoadedRun, rounds: int, note: str) -> LoadedRun:
 def test_no_headline_is_of_a_row_with_a_figure_that_must_not_count() -> None:
     results = results_of(invalid(loaded_run(RUN, rates()), 30, "wrong suite"))
     assert usual().headlines[0].anchor == SENDING != results.headlines[0].anchor
+    [table, *_] = results.tables
+    [row] = [row for row in table.rows if row.anchor == SENDING]
+    named = headline_of(table, row, dict.fromkeys(IDS, ""))
+    assert named
+    counted = [cell.implementation for cell in row.cells if cell.valid]
+    assert [bar.implementation for bar in named.bars] == counted != list(IDS)
 
 
 def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> list[ParsedRow]:
