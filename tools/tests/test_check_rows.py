@@ -94,8 +94,11 @@ def test_notebooks_get_a_tidy_frame_of_a_run(tmp_path: Path) -> None:
         *("implementation", *SCENARIO_FIELDS, "phase", "session", "round"),
         *("metric", "statistic", "value", "unit", "valid", "note"),
     ]
-    assert list(frame["value"]) == [of.value for of in read]
-    assert list(frame["valid"]) == [of.valid for of in read]
+    for name in (
+        *("implementation", "phase", "session", "round"),
+        *("metric", "value", "unit", "valid"),
+    ):
+        assert list(frame[name]) == [getattr(of, name) for of in read], name
     assert list(frame["certificate"].dropna()) == [
         of.scenario.certificate for of in read if of.scenario.certificate
     ]
