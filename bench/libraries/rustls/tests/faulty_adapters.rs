@@ -546,6 +546,8 @@ fn noticed<T>(result: Result<T>, fault: Fault, expected: &str) {
     );
 }
 
+/// Connections that are held pass in a process of their own (`conformance::programs`): memory is counted
+/// of a whole process, and other tests run in this one.
 #[test]
 fn a_correct_adapter_passes() {
     for text in [
@@ -559,9 +561,6 @@ fn a_correct_adapter_passes() {
         CLIENT_HELLO,
     ] {
         measured(Fault::None, &scenario(text)).unwrap();
-    }
-    for moment in ["construction", "handshake", "data"] {
-        held(Fault::None, moment).unwrap();
     }
     for keeps in [false, true] {
         transferred(Fault::None, &scenario(IN_FLIGHT), keeps).unwrap();
