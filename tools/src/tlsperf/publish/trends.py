@@ -37,7 +37,7 @@ class Member:
 def trends(
     reports: Sequence[tuple[Report, Results]], notes: Sequence[Caveat]
 ) -> list[tuple[Trend, list[Drawing]]]:
-    """Each trend with its charts."""
+    """Each trend with its charts. Reports without a metric that has a trend have no page."""
     groups: dict[tuple[str, str], list[Member]] = {}
     for report, results in sorted(reports, key=lambda pair: (pair[1].date, pair[1].id)):
         place = _place(report, results)
@@ -49,7 +49,7 @@ def trends(
         members = [m for m in group if same_machine(m.results, group[-1].results)]
         if len(members) >= FEWEST:
             found.append(_trend(host, suite, members, notes))
-    return found
+    return [(trend, drawings) for trend, drawings in found if trend.rows]
 
 
 def same_machine(one: Results, other: Results) -> bool:
