@@ -129,7 +129,7 @@ def asked(served: Served, request: str) -> bytes:
     ("request_", "status"),
     [
         ("GET / HTTP/1.1\r\nHost: localhost:PORT", 200),
-        ("HEAD / HTTP/1.1\r\nHost: [::1]:PORT", 200),
+        ("HEAD / HTTP/1.1\r\nHost: LocalHost:PORT", 200),
         (
             "GET /data/reports.json HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://evil.example",
             200,

@@ -12,8 +12,10 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import threading
+import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final, NoReturn
+from urllib.parse import unquote
 
 from tlsperf.contract.errors import UsageError, UserError
 from tlsperf.contract.toml_text import read_toml
@@ -165,34 +168,7 @@ def run(
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
     if action == "serve":
-        inner = f"127.{1 + secrets.randbelow(254)}.{secrets.randbelow(256)}.{1 + secrets.randbelow(254)}"
-        try:
-            door = door_to(inner, port)
-        except OSError as error:
-            found = f"{HERE}:{port}: {error.strerror}"
-            raise UserError(f"{found}; PORT=N serves at another port") from None
-        command += ["--fast", "--port", str(port), "--interface", inner]
-        if zola.version >= DEBOUNCE:
-            command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        # Until its process is known, a signal waits: nobody else would end the server.
-        ends = {signal.SIGINT, signal.SIGTERM}
-        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
-        accept = partial(signal.pthread_sigmask, signal.SIG_UNBLOCK, ends)
-        server = subprocess.Popen(command, preexec_fn=accept)
-        try:
-            threading.Thread(target=door.serve_forever, daemon=True).start()
-            accept()
-            code = server.wait()
-        except KeyboardInterrupt:
-            return
-        finally:
-            door.shutdown()
-            door.server_close()
-            server.terminate()
-            server.wait()
-        if code:
-            raise UserError(f"the server ended with exit code {code}")
+        _serve(zola, command, port)
         return
     page = (output or root / "public") / "index.html"
     before = _written(page)
@@ -215,24 +191,73 @@ def run(
     print(said)
 
 
-def door_to(inner: str, port: int) -> ThreadingHTTPServer:
+def _serve(zola: Zola, command: Sequence[str], port: int) -> None:
+    """Runs a command of Zola that serves, behind a door, until someone stops it."""
+    _door_to(HERE, port).server_close()  # a port in use is told before anything is built
+    # Zola lets any host name in and any page read files. Only its own pages name its address, to
+    # load themselves again.
+    inner = ".".join(["127", *(str(1 + secrets.randbelow(254)) for _ in range(3))])
+    command = [*command, "--fast", "--port", str(port), "--interface", inner]
+    if zola.version >= DEBOUNCE:
+        command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Until its process is known, a signal waits: nobody else would end the server.
+    ends = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    accept = partial(signal.pthread_sigmask, signal.SIG_UNBLOCK, ends)
+    server = subprocess.Popen(command, preexec_fn=accept)
+    try:
+        accept()
+        # An older Zola starts only while its port is free at 127.0.0.1 too.
+        while server.poll() is None and not _listens(inner, port):
+            time.sleep(0.05)
+        if server.poll() is None:
+            with _door_to(inner, port) as door:
+                threading.Thread(target=door.serve_forever, daemon=True).start()
+                server.wait()
+    except KeyboardInterrupt:
+        return
+    finally:
+        server.terminate()
+        server.wait()
+    if server.returncode:
+        raise UserError(f"the server ended with exit code {server.returncode}")
+
+
+def _listens(host: str, port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex((host, port)) == 0
+
+
+class _Door(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A reader that goes away in the middle of an answer is no error."""
+
+
+def _door_to(inner: str, port: int) -> _Door:
     """A server on this host that passes on what Zola answers at the loopback address `inner`.
 
-    Zola answers any host name and lets any page read files: a page of another site could read a
-    report before it is published. No page can guess `inner`, which only its own pages name, to load
-    themselves again.
+    It answers for this host alone, and lets no page of another site read a report before it is
+    published. Raises UserError if the port is in use.
     """
-    names = {f"{name}:{port}" for name in ("localhost", HERE, "[::1]")}
+    names = [[f"{name}:{port}"] for name in ("localhost", HERE)]
 
     class Door(BaseHTTPRequestHandler):
         """Ends the connection after each answer: nothing that follows is taken for a request."""
 
         def do_GET(self) -> None:
-            if self.headers.get_all("Host") not in [[name] for name in names]:
-                self.send_error(421, explain=f"This is http://{HERE}:{port}/ alone.")
+            if [host.lower() for host in self.headers.get_all("Host", [])] not in names:
+                self.send_error(
+                    421, explain=f"This site is http://{HERE}:{port}/, on its host alone"
+                )
                 return
             if not re.fullmatch("/[!-~]*", self.path):
                 self.send_error(400)
+                return
+            if ".." in unquote(
+                unquote(self.path)
+            ):  # Zola 0.17 reads above the site: CVE-2023-40274
+                self.send_error(404)
                 return
             zola = HTTPConnection(inner, port)
             try:
@@ -260,7 +285,11 @@ def door_to(inner: str, port: int) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             pass
 
-    return ThreadingHTTPServer((HERE, port), Door)
+    try:
+        return _Door((HERE, port), Door)
+    except OSError as error:
+        found = f"{HERE}:{port}: {error.strerror}"
+        raise UserError(f"{found}; PORT=N serves at another port") from None
 
 
 def environment() -> dict[str, str]:
