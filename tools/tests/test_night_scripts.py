@@ -229,10 +229,30 @@ def test_an_invalid_night_is_left_out_with_a_warning_and_the_others_are_stored(
     assert nights == ["data/nightly/main-branch/2026-11-01-rustls"]
 
 
-def test_without_a_valid_night_no_branch_is_made(desk: Desk, origin: Path) -> None:
-    found = finder(desk, origin, "2026-11-01")
+def test_a_night_that_is_there_already_is_no_error_and_pushes_nothing(
+    desk: Desk, origin: Path
+) -> None:
+    found = keep(desk, origin, "2026-11-01-rustls")
+    before = git(origin, "rev-parse", "counts")
+    again = found.rename(found.with_name("again"))  # as if all jobs were run again
+    done = desk.run(again / "scripts/commit-nights")
+    assert done.returncode == 0, done.stderr
+    done = store(desk, origin, again)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert git(origin, "rev-parse", "counts") == before
+
+
+@pytest.mark.parametrize("has_earlier", [False, True])
+def test_without_a_valid_night_nothing_is_committed(
+    desk: Desk, origin: Path, has_earlier: bool
+) -> None:
+    if has_earlier:
+        keep(desk, origin, "2026-11-01-rustls")
+    found = finder(desk, origin, "2026-11-02")
     (found / "build/night").mkdir(parents=True)
-    assert desk.run(found / "scripts/commit-nights").returncode == 1
+    done = desk.run(found / "scripts/commit-nights")
+    assert done.returncode == 1
+    assert "found no valid night" in done.stderr
     assert not (found / "build/nights/counts.bundle").exists()
 
 

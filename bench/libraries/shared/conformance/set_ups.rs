@@ -180,7 +180,7 @@ pub fn connections_load_no_configuration<L: TlsLibrary>(library: &L) {
     let made = library.server_config(&server).unwrap();
     let accepting = fastest(|| library.accept(&made, &transport.server));
     let loading = fastest(|| library.server_config(&server));
-    assert!(4 * accepting < loading, "{accepting:?}, {loading:?}");
+    assert!(2 * accepting < loading, "{accepting:?}, {loading:?}");
 }
 
 /// Invalid anchors and keys are rejected, even if no connection uses them.
