@@ -237,7 +237,7 @@ MISTAKES = {
         put(
             f'runs = ["{RUN}"]\nbaseline = "openssl-3.5.5"\n',
             f'runs = ["{RUN}", "{ARM}"]\nbaseline = "openssl-3.5.5"\n'
-            '[[extra.claims]]\ntext = "server suite"\n'
+            '[[extra.claims]]\ntext = "suite server"\n'
             f'holds = "{ROW}: openssl-3.5.5 / openssl-3.6.1 in 1.."\n',
         ),
     ),

@@ -81,14 +81,17 @@ def _time(day: date, runs: Sequence[Run], others: Sequence[Report]) -> datetime 
 
 
 def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> str:
-    """The title in the style of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, standard suite."""
+    """The title in the style of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, suite standard.
+
+    A suite named as a unit, such as `threads`, would otherwise read as a figure.
+    """
     names = [f"{NAMES[i.library]} {i.version}" for i in sorted(implementations, key=_order)]
     distinct = list(dict.fromkeys(names))
     if len(distinct) > MOST_IN_TITLE:
         libraries = dict.fromkeys(NAMES[i.library] for i in implementations)
         distinct = [f"{len(implementations)} builds of {', '.join(libraries)}"]
     suites = list(dict.fromkeys(run.suite.name for run in runs if run.suite))
-    named = f", {' and '.join(suites)} suite{'s' if len(suites) > 1 else ''}" if suites else ""
+    named = f", suite{'s' if len(suites) > 1 else ''} {' and '.join(suites)}" if suites else ""
     return " vs ".join(distinct) + named
 
 
