@@ -589,50 +589,47 @@ def test_a_scenario_has_all_figures_of_all_reports_with_their_hosts(
 def test_the_lines_of_a_scenario_are_of_one_host_and_of_figures_that_count(
     root: Path, reports: list[Report]
 ) -> None:
-    of_id = {report.id: report for report in reports}
+    seen = 0
     for name, page in documents(root, "content/scenarios/*/scenario.json").items():
-        every = [of_id[of["id"]] for of in page["reports"]]
-        every.sort(key=lambda of: [*of_id].index(of.id))
-        for line in page["lines"]:
-            host = line["host"]["id"]
-            there = [
-                (
-                    report,
-                    [
-                        i
-                        for i in report.builds
-                        if report.host_of(i)["id"] == host and "value" in raw(report, name, i)
-                    ],
-                )
-                for report in every
-            ]
-            there = [of for of in there if of[1]]
-            comparing = [
-                of
-                for of in there
-                if len({of[0].libraries[i] for i in of[0].builds if of[0].host_of(i)["id"] == host})
-                > 1
-            ]
-            days = {report.day: (report, builds) for report, builds in reversed(comparing or there)}
-            machine = next(h for h in days[max(days)][0].hosts if h["id"] == host).get("machine")
-            points: dict[str, list[str]] = {}
-            for day in sorted(days):
-                report, _ = days[day]
-                if next(h for h in report.hosts if h["id"] == host).get("machine") != machine:
-                    continue
-                member = represented(root, report)
-                assert member
-                for library, build in single_of(report, host, member[1]).items():
-                    cell = report.cell(name, build)
-                    if cell:
-                        points.setdefault(library, []).append(
-                            f"{date.fromisoformat(day):%B %Y} {cell['text']}"
-                        )
-            expected = "; ".join(
-                f"{NAMES[library]}: {', '.join(points[library])}" for library in sorted(points)
-            )
-            said = line["chart"]["description"].partition(". ")[2]
-            assert said.startswith(f"{expected}."), (name, host)
+        shared = {of["id"] for of in page["reports"]}
+        every = [report for report in reports if report.id in shared]
+        hosts = {host["id"] for report in every for host in report.hosts}
+        lines = {host: over_time(root, name, host, every) for host in hosts}
+        expected = {host: line for host, line in lines.items() if line}
+        said = {
+            line["host"]["id"]: line["chart"]["description"].partition(". ")[2]
+            for line in page["lines"]
+        }
+        assert {*said} == {*expected}, name
+        for host, line in expected.items():
+            assert said[host].startswith(f"{line}."), (name, host)
+        seen += len(said)
+    assert seen
+
+
+def over_time(root: Path, name: str, host: str, every: Sequence[Report]) -> str:
+    """The figures of a scenario on a host, one report a day; empty without two of one machine."""
+
+    def machine(report: Report) -> str | None:
+        return next((of for of in report.hosts if of["id"] == host), {}).get("machine")
+
+    def there(report: Report) -> list[str]:
+        return [i for i in report.builds if report.host_of(i)["id"] == host]
+
+    measured = [of for of in every if any("value" in raw(of, name, i) for i in there(of))]
+    comparing = [of for of in measured if len({of.libraries[i] for i in there(of)}) > 1]
+    of_day = {report.day: report for report in reversed(comparing or measured)}
+    days = [day for day in sorted(of_day) if machine(of_day[day]) == machine(of_day[max(of_day)])]
+    points: dict[str, list[str]] = {}
+    for day in days if len(days) > 1 else ():
+        report = of_day[day]
+        member = represented(root, report)
+        assert member
+        for library, build in single_of(report, host, member[1]).items():
+            if cell := report.cell(name, build):
+                text = f"{date.fromisoformat(day):%B %Y} {cell['text']}"
+                points.setdefault(library, []).append(text)
+    return "; ".join(f"{NAMES[of]}: {', '.join(points[of])}" for of in sorted(points))
 
 
 def raw(report: Report, anchor: str, build: str) -> dict[str, Any]:
