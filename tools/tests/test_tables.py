@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reports import reports
 from synthetic import RUN, implementation, loaded_run, sample, series, single
 from tlsperf.analysis.ratios import as_ratio, sample_ratio
 from tlsperf.analysis.series import At, MeasuredRun, Rules, Sample, Series, measured
@@ -17,6 +19,7 @@ from tlsperf.contract.results import Cell, Table
 from tlsperf.contract.run import RunCounter, Source
 from tlsperf.load.tlsbench import Gap
 from tlsperf.report.pairs import prior_to
+from tlsperf.report.pivot import pivot
 from tlsperf.report.tables import TableKey, comparisons, grouped, tables
 
 OTHER = "2026-11-20-other"
@@ -542,3 +545,13 @@ def test_a_table_of_counts_names_its_counter() -> None:
         rounds = "1 round" if len(values) == 1 else "2 rounds"
         assert table(row, of=counted).caption == f"{head}{rounds}. {tail}"
     assert table(counts(1, 2, 3), of=counted, baseline=None).caption == f"{head}3 rounds. {tail}"
+
+
+def test_a_column_of_percentiles_is_named_by_its_rows(project: Path) -> None:
+    seen = 0
+    for table in (table for of in reports(project) for table in of.results.tables):
+        for group in (pivot(table) or ()) if table.anchor.endswith("-latency") else ():
+            assert group.heads == [table.rows[at].statistic for at in group.rows]
+            assert group.rows == sorted(group.rows)
+            seen += 1
+    assert seen
