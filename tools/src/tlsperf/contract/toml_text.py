@@ -18,6 +18,8 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 """Limit of a file; a run of as many raw files as an archive may have takes 3 MiB."""
 MOST_NESTED: Final = 10
 """Limit of values in each other, and of the parts of a dotted key; ours have at most 3."""
+MOST_BITS: Final = 64
+"""Limit of a number, without its sign."""
 
 _TOKEN: Final = re.compile(
     r"""
@@ -27,11 +29,13 @@ _TOKEN: Final = re.compile(
     | (?P<end>["'])
     | (?P<opens>[\[{])  | (?P<closes>[\]}])
     | (?P<dot>\.)       | (?P<parts>[=,\n]+)
-    | (?<![\w.-])(?P<long>[0-9][0-9_]{19,}|0[xob][0-9a-fA-F_]{65,})(?![\w.-])
+    | (?<![0-9_])(?P<long>[0-9][0-9_]{4300,}+)
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""What decides how deep values are in each other; strings and comments are passed over."""
+"""What decides how deep values are in each other, and a number of more digits than Python reads;
+strings and comments are passed over.
+"""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -53,14 +57,13 @@ def toml_table(text: str, file: str, first_line: int = 1) -> dict[str, Any]:
         raise FormatError(file, None, f"more than {MOST_BYTES:,} characters", most)
     _refuse_hostile(text, file, first_line)
     try:
-        return tomllib.loads(text, parse_float=_finite)
-    except _NoNumberError as error:
-        before = text[: max(text.find(str(error)), 0)]
-        raise FormatError(file, first_line + before.count("\n"), str(error), "a number") from None
+        table = tomllib.loads(text)
     except ValueError as error:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found.group(1)) + first_line - 1 if found else None
         raise TomlError(error, file, line) from None
+    _refuse_large(table, file)
+    return table
 
 
 def _refuse_hostile(text: str, file: str, first_line: int) -> None:
@@ -77,17 +80,25 @@ def _refuse_hostile(text: str, file: str, first_line: int) -> None:
         if kind == "long" or max(depth, parts) > MOST_NESTED:
             found, expected = f"values more than {MOST_NESTED} deep", "fewer"
             if kind == "long":
-                found, expected = f"a number of {len(token[0]):,} digits", "one of 64 bits"
+                found, expected = (
+                    f"a number of {len(token[0]):,} digits",
+                    f"one of {MOST_BITS} bits",
+                )
             line = first_line + text.count("\n", 0, token.start())
             raise FormatError(file, line, found, expected)
 
 
-class _NoNumberError(Exception):
-    """The text of a number that is none, or is too large for a number of 64 bits."""
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise _NoNumberError(text)
-    return number
+def _refuse_large(value: Any, file: str, *path: object) -> None:
+    """Raises FormatError with the key of a number that is none, or has more than 64 bits."""
+    found = None
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for part, of in inner:
+            _refuse_large(of, file, *path, part)
+    elif isinstance(value, int) and value.bit_length() > MOST_BITS:
+        found = f"of {value.bit_length():,} bits"
+    elif isinstance(value, float) and not math.isfinite(value):
+        found = str(value)
+    if found:
+        key = ".".join(map(str, path))
+        raise FormatError(file, None, f"{key} {found}", f"a number of {MOST_BITS} bits")
