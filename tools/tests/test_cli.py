@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from project import OPENSSL, RUSTLS, SMALL, write_small
 from records import BULK
 from tlsperf import cli
 from tlsperf.contract.errors import FormatError, UsageError
+from tlsperf.exits import Printed
 
 EARLIER = f"2026-10-01{SMALL.id[10:]}"
 GO_ON = "the reports written so far stay; the same command goes on"
@@ -79,10 +81,22 @@ def test_a_command_ends_quietly_when_nobody_reads_on(command: str, code: int) ->
     assert (ended.returncode, ended.stderr) == (code, b"")
 
 
-def test_a_command_needs_no_output() -> None:
-    command = [sys.executable, "-m", "tlsperf", "export"]
-    ended = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE)
-    assert (ended.returncode, ended.stderr) == (0, b"")
+@pytest.mark.parametrize(
+    ("command", "closed", "code"),
+    [
+        ("export", ">&-", 0),
+        (f"show {SMALL.id}", ">&-", 0),
+        (f"show {SMALL.id}", ">&- 2>&-", 0),
+        ("show none", "2>&-", 1),
+        ("show --none", "2>&-", 2),
+    ],
+)
+def test_a_command_needs_no_output(two_reports: Path, command: str, closed: str, code: int) -> None:
+    program = [sys.executable, "-m", "tlsperf", *command.split()]
+    ended = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *program], cwd=two_reports, capture_output=True
+    )
+    assert (ended.returncode, ended.stdout + ended.stderr) == (code, b"")
 
 
 def test_the_help_lists_each_command_once_in_a_group_with_a_whole_sentence() -> None:
@@ -182,6 +196,12 @@ def test_no_control_character_of_a_file_reaches_the_terminal(hostile: Path, comm
     printed = done.out + done.errors
     assert printed
     assert [c for c in printed if not c.isprintable() and c not in "\n\t"] == []
+
+
+def test_no_control_character_of_several_lines_reaches_it_either() -> None:
+    beneath = io.StringIO()
+    Printed(beneath).writelines([ATTACK, "\n"])
+    assert beneath.getvalue() == f"{AS_TEXT}\n"
 
 
 def test_what_a_file_has_instead_is_printed_as_text(hostile: Path) -> None:

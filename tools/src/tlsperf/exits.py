@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
 from tlsperf.contract.errors import UsageError, UserError, message_of
@@ -28,10 +29,10 @@ def exit_code(
     `failure` is the code of an error. `left` says what an interruption leaves, and how to go on.
     """
     with ExitStack() as stack:
-        if sys.stdout is not None:  # as it is if it was closed at the start
-            stack.enter_context(redirect_stdout(cast(TextIO, Printed(sys.stdout))))
-        if sys.stderr is not None:
-            stack.enter_context(redirect_stderr(cast(TextIO, Printed(sys.stderr))))
+        for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
+            # A stream that was closed at the start is None
+            beneath = stream or stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+            stack.enter_context(redirect(cast(TextIO, Printed(beneath))))
         return _code(program, work, failure, left)
 
 
@@ -44,6 +45,9 @@ class Printed:
     def write(self, text: str) -> int:
         return self.beneath.write(printable(text))
 
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.beneath.writelines(map(printable, lines))
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.beneath, name)
 
@@ -54,8 +58,7 @@ def _code(program: str, work: Callable[[], int | None], failure: int, left: str)
         code = work() or 0
         if code == INTERRUPTED:
             raise KeyboardInterrupt
-        if out is not None:
-            out.flush()
+        out.flush()
         return code
     except KeyboardInterrupt:
         code, said = INTERRUPTED, f"interrupted{f': {left}' if left else ''}"
