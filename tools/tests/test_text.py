@@ -29,8 +29,8 @@ def test_markup_is_escaped(text: str, expected: str) -> None:
 
 
 def test_a_spreadsheet_runs_no_cell_and_reads_numbers() -> None:
-    hostile = ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "\n=1", "-"]
-    harmless = ["a=1", "-0.5", "+4.2%", "-1e-05", "1,000", "", "−0.5", "'=1"]
+    hostile = ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "\n=1", "-", "-1e", "-e5"]
+    harmless = ["a=1", "-0.5", "+4.2%", "-1e-05", "-1e5", "-1.5E+3", "1,000", "", "−0.5", "'=1"]
     numbers = [-0.5, -3, None, 1e-9]
     text = csv_text([hostile, harmless, numbers])
     first, second, third = csv.reader(io.StringIO(text, newline=""))

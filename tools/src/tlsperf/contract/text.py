@@ -100,7 +100,7 @@ def _inert(cell: object) -> object:
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\n")
-_AMOUNT: Final = re.compile(r"[+-][0-9]+([.,][0-9]+)*(e[+-][0-9]+)?%?")
+_AMOUNT: Final = re.compile(r"[+-][0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?%?")
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """C0 without tab and line feed, DEL, C1, and what turns the direction of text around."""
