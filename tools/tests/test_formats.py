@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 
 from cases import CASES, RUN, Case
 from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.run import RawFile
 from tlsperf.load.formats import FOREIGN, detect
-from tlsperf.load.histograms import _published
+from tlsperf.load.histograms import read_histograms
 from tlsperf.load.rows import MOST_IN_LINE, Parsed
 from tlsperf.load.run import LoadedRun
 
@@ -121,7 +123,9 @@ def cut_anywhere(case: Case) -> None:
 
 @every_format
 @given(data=st.data())
-def test_a_damaged_file_is_refused_or_marked(format: str, data: st.DataObject) -> None:
+def test_a_damaged_file_is_refused_or_marked(
+    format: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     case = data.draw(st.sampled_from(READ[format]))
     name = data.draw(st.sampled_from(list(case.files)))
     text = case.files[name].decode()
@@ -138,7 +142,16 @@ def test_a_damaged_file_is_refused_or_marked(format: str, data: st.DataObject) -
     with contextlib.suppress(UserError):
         assert all(row.value >= 0 for row in case.read(case.files | {name: bytes(raw)}).rows)
         if format == "published":
-            list(_published(bytes(raw), name, LoadedRun(RUN, [])))
+            read_published(tmp_path_factory.getbasetemp(), bytes(raw))
+
+
+def read_published(folder: Path, data: bytes) -> None:
+    """Reads the histograms of a run with this file."""
+    (folder / "raw").mkdir(exist_ok=True)
+    (folder / "raw" / "x").write_bytes(data)
+    checksum = hashlib.sha256(data).hexdigest()
+    file = RawFile(path="raw/x", sha256=checksum, bytes=len(data), format="published")
+    read_histograms(folder, LoadedRun(RUN.model_copy(update={"files": [file]}), []))
 
 
 def an_unknown_line_stops(case: Case, name: str, text: str, data: st.DataObject) -> None:
