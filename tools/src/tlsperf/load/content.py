@@ -43,7 +43,7 @@ _TEMPLATE: Final = re.compile(rf"{_NAME}(?:/{_NAME})*\.html")
 
 _FENCE: Final = re.compile(r"(`{3,})[\w-]*[ \t]*")
 _CODE: Final = re.compile(r"(?<!`)`[^`|\n]+`(?!`)")
-_UNPLAIN: Final = re.compile(r"\]\((?![^\s()`]*\))|\{\{|\{%|\\")
+_UNPLAIN: Final = re.compile(r"\]\((?![^\s()`]*\))|\{|\\")
 _BEFORE: Final = r"(?<!\\)(?:\\\\)*"
 """What begins something is not escaped by a backslash."""
 _HTML: Final = re.compile(rf"{_BEFORE}<[A-Za-z/!?][^\s>]*>?")
