@@ -100,6 +100,9 @@ def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> 
         ('- ``` a"b\n', '``` a"b'),
         ("![x](https://evil.example/x.png)", "!["),
         ("![x](//evil.example/x.png)", "!["),
+        (r"![a\](i.png)](https://evil.example/x.png)", "!["),
+        (r"![`](i.png)`](https://evil.example/x.png) \`", "!["),
+        ('![{{ s(a="](i.png)") }}](https://evil.example/x.png)', "!["),
         ("![x][y]", "!["),
         ("[x](javascript:alert(1))", "](javascript:alert(1"),
         ("[x](\njava&#115;cript:1)", "](\njava&#115;cript:1"),
@@ -252,7 +255,7 @@ PARTS = (
         "]",
     ),
     *("](javascript:q)", "![i](https://evil/)", "\x0c", "\x00", "=", "~", "<!-- -->"),
-    *("{#", "{.", "}", "\n# a ` <b> {#i"),
+    *("{#", "{.", "}", "\n# a ` <b> {#i", "](i.png)", "![a"),
 )
 
 

@@ -48,7 +48,7 @@ _BEFORE: Final = r"(?<!\\)(?:\\\\)*"
 """What begins something is not escaped by a backslash."""
 _HTML: Final = re.compile(rf"{_BEFORE}<[A-Za-z/!?][^\s>]*>?")
 _PATH: Final = r"/?[\w.-]+(?:/[\w.-]+)*/?"
-_IMAGE: Final = re.compile(rf"{_BEFORE}!\[(?![^\[\]]*\]\({_PATH}\))")
+_IMAGE: Final = re.compile(rf"{_BEFORE}!\[(?![^\[\]\\`{{]*\]\({_PATH}\))")
 _LINK: Final = re.compile(
     rf"{_BEFORE}\](?:\(|:)(?!\s*(?:https?://|@/|#|{_PATH}(?=[\s)#])))\s*[^\s)]*"
 )
