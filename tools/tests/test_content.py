@@ -153,10 +153,14 @@ def test_the_folder_of_a_report_has_only_its_own_files(tmp_path: Path, name: str
 
 @pytest.mark.parametrize(
     "link",
-    ["content/perf/2026-11-21-report/x.png", "content/perf/x", "static/x", "data/x", "static/data"],
+    [
+        *("content/perf/2026-11-21-report/x.png", "content/perf/x"),
+        *("static/x", "data/x", "static/data", "content", "static", "data"),
+    ],
 )
 def test_no_link_is_followed(tmp_path: Path, link: str) -> None:
-    of_text(tmp_path, page())
+    if link != "content":
+        of_text(tmp_path, page())
     (tmp_path / link).parent.mkdir(exist_ok=True)
     (tmp_path / link).symlink_to("/etc")
     assert content_problems(tmp_path) == [f"{tmp_path / link}: found a link, expected a file"]
