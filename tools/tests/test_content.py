@@ -93,8 +93,8 @@ def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> 
         ("- # a ` <b> {#i`}", "<b>"),
         ("~~~\n```\n~~~\n<b>\n```", "<b>"),
         ("````\n```\n````\n<b>\n```", "<b>"),
-        ("[x]:\n```\n<b>\n```", "<b>"),
-        ('{{ diagram(text="\n```\n") }}\n<b>\n```', "<b>"),
+        ("[x]:\n```\n<b>\n```", "[x]:"),
+        ('{{ diagram(text="\n```\n") }}\n<b>\n```', "{{ diagram("),
         ("`a\r\r<b>`", "<b>"),
         ("~~~ &quot;&gt;&lt;script&gt;alert(1)\n~~~", "&lt;script"),
         ('- ``` a"b\n', '``` a"b'),
@@ -121,6 +121,31 @@ def test_prose_has_no_html_and_links_only_to_pages(tmp_path: Path, prose: str, f
     line = 7 + prose.partition(found)[0].count("\n")
     of_line = [it for it in problems if it.startswith(f":{line}: found ")]
     assert any(repr(found)[1:-1] in it for it in of_line), problems
+
+
+@pytest.mark.parametrize(
+    ("prose", "line", "expected"),
+    [
+        (
+            "- a\n\n  ```\n  Vec<u8>\n  ```\n\n`a<b>`",
+            9,
+            "a block of code with ``` where its line begins",
+        ),
+        ("~~~\nVec<u8>\n~~~\n\n```\na<b>\n```", 7, "a block of code with ```, or"),
+        ("[a]\n\n`Vec<u8>`\n\n[a]: https://example.org/", 11, "a link as [text](address)"),
+        ("`Vec<u8>`\na \\*", 8, "a line without \\"),
+        ('`Vec<u8>`\n[a](b "t")', 8, "a link without a title"),
+        ("# `Vec<u8>` {#a}", 7, "a line without {"),
+        ("a\n``Vec<u8>``", 8, "code in single `"),
+        ("`a |\nVec<u8>`", 7, "code in single `"),
+    ],
+)
+def test_what_hides_code_is_named_in_place_of_the_code(
+    tmp_path: Path, prose: str, line: int, expected: str
+) -> None:
+    [problem] = of_text(tmp_path, page(prose=prose))
+    assert problem.startswith(f":{line}: found ")
+    assert f", expected {expected}" in problem
 
 
 @pytest.mark.parametrize(

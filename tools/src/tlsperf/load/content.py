@@ -41,9 +41,35 @@ _EXTRA: Final = ("report", "claims", "generated")
 _NAME: Final = r"[a-z0-9][a-z0-9_-]*"
 _TEMPLATE: Final = re.compile(rf"{_NAME}(?:/{_NAME})*\.html")
 
+_Found = tuple[int, str, str]
+"""A line, what was found there, and what was expected."""
+_Unsure = tuple[tuple[Callable[[str], object], str], ...]
+
 _FENCE: Final = re.compile(r"(`{3,})[\w-]*[ \t]*")
 _CODE: Final = re.compile(r"(?<!`)`[^`|\n]+`(?!`)")
-_UNPLAIN: Final = re.compile(r"\]\((?![^\s()`]*\))|\{|\\")
+_LIKELY_FENCE: Final = re.compile(r"[ \t>*+\d.)-]*(`{3,}|~{3,}).*")
+_LIKELY_CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_ON_PAGE: Final = ", or no HTML and no link in the code of this page"
+_IN_PARAGRAPH: Final = ", or no HTML and no link in the code of this paragraph"
+_UNSURE: Final[_Unsure] = (
+    (lambda line: "\r" in line, f"lines that end as others do{_ON_PAGE}"),
+    (lambda line: line.count("{{") != line.count("}}"), f"{{{{ and }}}} in one line{_ON_PAGE}"),
+)
+"""A shortcode swallows the beginning or the end of a block."""
+_UNSURE_OUTSIDE: Final[_Unsure] = (
+    (re.compile("```").search, f"a block of code with ``` where its line begins{_ON_PAGE}"),
+    (re.compile("~~~").search, f"a block of code with ```{_ON_PAGE}"),
+    (re.compile(r"\]:").search, f"a link as [text](address){_ON_PAGE}"),
+)
+"""A block that ends elsewhere than it seems to."""
+_UNPLAIN: Final[_Unsure] = (
+    (re.compile(r"\]\((?![^\s()`]*\))").search, f"a link without a title{_IN_PARAGRAPH}"),
+    (re.compile(r"\{").search, f"a line without {{{_IN_PARAGRAPH}"),
+    (re.compile(r"\\").search, f"a line without \\{_IN_PARAGRAPH}"),
+)
+_UNCLOSED: Final[_Unsure] = (
+    (re.compile("`").search, f"code in single `, without | and in one line{_IN_PARAGRAPH}"),
+)
 _BEFORE: Final = r"(?<!\\)(?:\\\\)*"
 """What begins something is not escaped by a backslash."""
 _HTML: Final = re.compile(rf"{_BEFORE}<[A-Za-z/!?][^\s>]*>?")
@@ -174,37 +200,75 @@ def _front_matter(
             yield alias, f"the alias {alias!r}", f"{section}/<name>, where there is no page"
 
 
-def _markdown(text: str) -> Iterator[tuple[int, str, str]]:
-    """HTML, images of other hosts and links that run, with their lines."""
-    prose = _without_code(text)
+def _markdown(text: str) -> Iterator[_Found]:
+    """HTML, images of other hosts and links that run, with their lines.
+
+    Where code is not told apart, the reason for that is found instead of what is in the code.
+    """
+    prose, likely, reasons = _without_code(text)
+    as_text = {(line, found) for line, found, _ in _unsafe(likely)}
+    told: set[_Found] = set()
+    for line, found, expected in _unsafe(prose):
+        why = [] if (line, found) in as_text else [it for of, it in reasons if line in of]
+        for it in why or [(line, found, expected)]:
+            if it not in told:
+                yield it
+        told |= {*why}
+
+
+def _unsafe(prose: str) -> Iterator[_Found]:
     for pattern, expected in _MARKDOWN:
         for found in pattern.finditer(prose):
             yield prose.count("\n", 0, found.start()), found[0], expected
 
 
-def _without_code(text: str) -> str:
+def _without_code(text: str) -> tuple[str, str, list[tuple[range, _Found]]]:
     """The text with empty lines for blocks of code, and without code in its sentences.
 
     What any Markdown may take for something else counts as no code, so that nothing hides in it.
+    With it, the text without all that is likely code, and why they differ in which lines.
     """
     lines = text.replace("\r\n", "\n").split("\n")
-    if any("\r" in line or line.count("{{") != line.count("}}") for line in lines):
-        return text  # a shortcode swallows the beginning or the end of a block
+    blocks = _without_blocks(lines, _FENCE, " {0,3}")
+    loosely = _paragraphs(_without_blocks(lines, _LIKELY_FENCE, r"[ \t>]*"))
+    likely = "".join(
+        _LIKELY_CODE.sub(lambda it: "\n" * it[0].count("\n"), part) for part in loosely
+    )
+    if of_page := [*_first(_UNSURE, lines), *_first(_UNSURE_OUTSIDE, blocks)]:
+        return text, likely, [(range(len(lines)), it) for it in of_page]
+    prose, reasons, start = [], [], 0
+    for paragraph in _paragraphs(blocks):
+        left = _CODE.sub("", paragraph)
+        why = _first(_UNPLAIN, paragraph.split("\n"), start)
+        why = why or _first(_UNCLOSED, left.split("\n"), start)
+        end = start + paragraph.count("\n")
+        reasons += [(range(start, end + 1), it) for it in why]
+        prose.append(paragraph if why else left)
+        start = end
+    return "".join(prose), likely, reasons
+
+
+def _without_blocks(lines: list[str], begin: re.Pattern[str], indent: str) -> list[str]:
     prose: list[str] = []
     fence = ""
     for line in lines:
-        ends = fence and re.fullmatch(rf" {{0,3}}{fence}`*[ \t]*", line)
-        begins = None if fence else _FENCE.fullmatch(line)
-        if not (fence or begins) and re.search(r"```|~~~|\]:", line):
-            return text  # a block that ends elsewhere than those below
+        ends = fence and re.fullmatch(rf"{indent}{fence}{fence[:1]}*[ \t]*", line)
+        begins = None if fence else begin.fullmatch(line)
         prose.append("" if fence or begins else line)
         fence = "" if ends else begins[1] if begins else fence
-    paragraphs = re.split(r"(\n[ \t]*(?=\n))", "\n".join(prose))
-    return "".join(map(_without_spans, paragraphs))
+    return prose
 
 
-def _without_spans(paragraph: str) -> str:
-    if _UNPLAIN.search(paragraph):
-        return paragraph
-    left = _CODE.sub("", paragraph)
-    return paragraph if "`" in left else left
+def _paragraphs(lines: list[str]) -> list[str]:
+    """Paragraphs and what is between them."""
+    return re.split(r"(\n[ \t]*(?=\n))", "\n".join(lines))
+
+
+def _first(unsure: _Unsure, lines: list[str], start: int = 0) -> list[_Found]:
+    """The first of the lines with each of what keeps code from being told apart."""
+    found = []
+    for what, expected in unsure:
+        line = next((n for n, line in enumerate(lines) if what(line)), None)
+        if line is not None:
+            found.append((start + line, lines[line].strip(), expected))
+    return found
