@@ -15,6 +15,7 @@ from tlsperf.load.content import content_problems, page_content
 from tlsperf.site import run
 
 REPORT = "content/perf/2026-11-21-report/index.md"
+OF_EDITORS = (".index.md.swp", "index.md~", "#index.md#", ".DS_Store")
 FRONT = 'title = "t"\ndate = 2026-11-21'
 
 
@@ -66,6 +67,13 @@ def test_other_pages_name_a_template_and_no_address(tmp_path: Path, front: str, 
     assert problem.startswith(f":4: {found}")
 
 
+def test_a_page_in_no_section_has_no_alias(tmp_path: Path) -> None:
+    [problem] = of_text(tmp_path, page('aliases = ["about.md/x"]'), "content/about.md")
+    assert (
+        problem == ":4: found the alias 'about.md/x', expected none, as the page is in no section"
+    )
+
+
 @pytest.mark.parametrize("line", ["# +++", 'description = "d" # +++  ', "+++  "])
 def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> None:
     """What follows would be prose for Zola and a comment for us."""
@@ -78,7 +86,7 @@ def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> 
     [
         ("<script>alert(1)</script>", "<script>"),
         ("a <img src=x onerror=alert(1)> b", "<img"),
-        ("<!-- a comment -->", "<!--"),
+        ("<!-- a comment -->", "<!-- a comment -->"),
         ("</details>", "</details>"),
         ("<?x?>", "<?x?>"),
         ("<https://example.org/>", "<https://example.org/>"),
@@ -109,6 +117,7 @@ def test_front_matter_ends_where_it_does_for_zola(tmp_path: Path, line: str) -> 
         ("[x](<javascript:1>)", "](<javascript:1>"),
         ("[x](//evil.example)", "](//evil.example"),
         ("[x](/\\evil.example)", "](/\\evil.example"),
+        ("[x](javascript%3A1:)", "](javascript%3A1:"),
         ("[x](data:text/html,x)", "](data:text/html,x"),
         ("[x]\n\n[x]: vbscript:1", "]: vbscript:1"),
         ("{{ diagram(name='x\" onload=\"alert(1)}', text=`t`) }}", "{{ diagram("),
@@ -156,11 +165,26 @@ def test_what_hides_code_is_named_in_place_of_the_code(
         "````markdown\n```\n<b>\n```\n````",
         r"\<script\>\[x\](javascript:1)\![y]",
         "[a](#b) [c](results.csv) [d](schema/x.json) [e](../f/) [g](/data/)\n![h](i.png)",
+        "[a](mailto:b@c.example) [d](results.csv?e=1) [f](g%20h.csv) ![i](j%20k.png)",
+        "```c++\na<b>\n```\n\n```c#\na<b>\n```",
         '{{ table(id="a") }} {{ diagram(name="b", text="it\'s") }} {{ host() }}',
     ],
 )
 def test_markdown_with_code_is_accepted(tmp_path: Path, prose: str) -> None:
     assert of_text(tmp_path, page(prose=prose)) == []
+
+
+@pytest.mark.parametrize(
+    ("prose", "expected"),
+    [
+        ("<https://example.org/>", "a link as [text](address)"),
+        ("a<b", "Markdown, &lt; in place of <"),
+        ("<!-- more -->", "no comment: "),
+    ],
+)
+def test_what_to_write_in_place_of_html_is_said(tmp_path: Path, prose: str, expected: str) -> None:
+    [problem] = of_text(tmp_path, page(prose=prose))
+    assert f", expected {expected}" in problem
 
 
 @pytest.mark.parametrize("name", ["x.html", "x.svg", "x.js", "other.md", "sub/index.md", ".x.html"])
@@ -169,8 +193,9 @@ def test_the_folder_of_a_report_has_only_its_own_files(tmp_path: Path, name: str
     (tmp_path / stray).parent.mkdir(parents=True)
     (tmp_path / stray).write_text(page(), "utf-8")
     generated = '[extra.generated]\nfiles = ["x.html", "page.json", "chart.svg"]'
-    for fine in ("page.json", "chart.svg", "results.csv", ".index.md.swp", "index.md~"):
+    for fine in ("page.json", "chart.svg", "results.csv", *OF_EDITORS):
         (tmp_path / REPORT).with_name(fine).touch()
+    (tmp_path / REPORT).with_name(".#index.md").symlink_to("me@host.example.12:34")
     of_text(tmp_path, page(generated))
     [problem] = content_problems(tmp_path)
     assert problem.startswith(f"{tmp_path / stray}: found ")
@@ -179,7 +204,7 @@ def test_the_folder_of_a_report_has_only_its_own_files(tmp_path: Path, name: str
 @pytest.mark.parametrize(
     "link",
     [
-        *("content/perf/2026-11-21-report/x.png", "content/perf/x"),
+        *("content/perf/2026-11-21-report/x.png", "content/perf/x", "content/.#x.md"),
         *("static/x", "data/x", "static/data", "content", "static", "data"),
     ],
 )

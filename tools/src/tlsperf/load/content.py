@@ -29,7 +29,11 @@ _ENDS_EARLY: Final = re.compile(r"\+\+\+\s*$", re.MULTILINE)
 
 _DATA: Final = Path("static", "data")
 """A link to ../data, which publishes it."""
-_OF_EDITORS: Final = re.compile(r"\..+\.sw[a-px]|.+\.md~|#.+\.md#")
+_OF_EDITORS: Final = re.compile(r"\..+\.sw[a-px]|.+\.md~|#.+\.md#|\.DS_Store")
+"""Zola publishes none of them."""
+_LOCK: Final = re.compile(r"\.#.+\.md")
+"""Emacs makes a link to no file, whose target is who edits the page."""
+_LOCKED_BY: Final = re.compile(r"[^/]+@[^/]+\.\d+(:\d+)?")
 _ANYWHERE: Final = frozenset({".csv", ".json", ".png", ".txt"})
 
 _OF_REPORTS: Final = (
@@ -45,7 +49,7 @@ _Found = tuple[int, str, str]
 """A line, what was found there, and what was expected."""
 _Unsure = tuple[tuple[Callable[[str], object], str], ...]
 
-_FENCE: Final = re.compile(r"(`{3,})[\w-]*[ \t]*")
+_FENCE: Final = re.compile(r"(`{3,})[\w+#-]*[ \t]*")
 _CODE: Final = re.compile(r"(?<!`)`[^`|\n]+`(?!`)")
 _LIKELY_FENCE: Final = re.compile(r"[ \t>*+\d.)-]*(`{3,}|~{3,}).*")
 _LIKELY_CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
@@ -72,19 +76,23 @@ _UNCLOSED: Final[_Unsure] = (
 )
 _BEFORE: Final = r"(?<!\\)(?:\\\\)*"
 """What begins something is not escaped by a backslash."""
-_HTML: Final = re.compile(rf"{_BEFORE}<[A-Za-z/!?][^\s>]*>?")
-_PATH: Final = r"/?[\w.-]+(?:/[\w.-]+)*/?"
+_BARE_LINK: Final = re.compile(rf"{_BEFORE}<(?:https?:|mailto:)[^\s>]*>?")
+_COMMENT: Final = re.compile(rf"{_BEFORE}<!--(?:.*-->)?")
+_HTML: Final = re.compile(rf"{_BEFORE}<(?!https?:|mailto:|!--)[A-Za-z/!?][^\s>]*>?")
+_PATH: Final = r"/?[\w.%-]+(?:/[\w.%-]+)*/?"
 _IMAGE: Final = re.compile(rf"{_BEFORE}!\[(?![^\[\]\\`{{]*\]\({_PATH}\))")
 _LINK: Final = re.compile(
-    rf"{_BEFORE}\](?:\(|:)(?!\s*(?:https?://|@/|#|{_PATH}(?=[\s)#])))\s*[^\s)]*"
+    rf"{_BEFORE}\](?:\(|:)(?!\s*(?:https?://|mailto:|@/|#|{_PATH}(?=[\s)#?])))\s*[^\s)]*"
 )
-_LANGUAGE: Final = re.compile(r"^.*(?:```|~~~)(?![`~]*[\w-]*[ \t]*\r?$).*", re.MULTILINE)
+_LANGUAGE: Final = re.compile(r"^.*(?:```|~~~)(?![`~]*[\w+#-]*[ \t]*\r?$).*", re.MULTILINE)
 """Zola writes the language of a block as it is into an attribute."""
 _MARKDOWN: Final = (
     (_LANGUAGE, "a block of code, with one word after ``` or none"),
-    (_HTML, "Markdown, or HTML in `code` that each line of its paragraph closes"),
+    (_BARE_LINK, "a link as [text](address)"),
+    (_COMMENT, "no comment: what lists show of a page is its description"),
+    (_HTML, "Markdown, &lt; in place of <, or `code` that ends in its line"),
     (_IMAGE, "an image of this site: ![what it shows](name.png)"),
-    (_LINK, "a link to a page (@/…), to a place in it (#…), or to https://…"),
+    (_LINK, "a link to a page (@/…), to a place in it (#…), to https://…, or mailto:…"),
 )
 
 
@@ -130,10 +138,17 @@ def _links(root: Path) -> Iterator[Path]:
         for folder, folders, files in os.walk(top):
             for name in sorted([*folders, *files]):
                 path = Path(folder, name)
-                if path.is_symlink() and (
-                    path != root / _DATA or str(path.readlink()) != "../data"
-                ):
+                if path.is_symlink() and not _is_known(path, root):
                     yield path
+
+
+def _is_known(link: Path, root: Path) -> bool:
+    """It publishes the data, or it is the lock of an editor, which Zola does not publish."""
+    to = str(link.readlink())
+    if link == root / _DATA:
+        return to == "../data"
+    in_content = link.is_relative_to(root / "content")
+    return bool(in_content and _LOCK.fullmatch(link.name) and _LOCKED_BY.fullmatch(to))
 
 
 def _of_file(
@@ -194,7 +209,9 @@ def _front_matter(
     aliases = head.get("aliases", [])
     for alias in map(str, aliases if isinstance(aliases, list) else [aliases]):
         page = path.parents[len(place.parts) - 1] / f"{alias}.md"
-        if not re.fullmatch(rf"{re.escape(section)}/{_NAME}", alias) or (
+        if len(place.parts) == 1:
+            yield alias, f"the alias {alias!r}", "none, as the page is in no section"
+        elif not re.fullmatch(rf"{re.escape(section)}/{_NAME}", alias) or (
             page.exists() or page.with_suffix("").exists()
         ):
             yield alias, f"the alias {alias!r}", f"{section}/<name>, where there is no page"
