@@ -202,6 +202,26 @@ def test_the_folder_of_a_report_has_only_its_own_files(tmp_path: Path, name: str
 
 
 @pytest.mark.parametrize(
+    ("drawn", "found"),
+    [
+        ("<script>alert(1)</script>", "<script"),
+        ('<x:script xmlns:x="http://www.w3.org/2000/svg"/>', "<x:script"),
+        ('<g\nonload="alert(1)"/>', "\\nonload="),
+        ('<g/onload="alert(1)"/>', "/onload="),
+        ('<a xlink:href="javascript:1"/>', "<a"),
+        ('<!DOCTYPE svg [<!ENTITY a "b">]>', "<!DOCTYPE"),
+    ],
+)
+def test_a_drawing_that_a_page_lists_runs_nothing(tmp_path: Path, drawn: str, found: str) -> None:
+    of_text(tmp_path, page('[extra.generated]\nfiles = ["a.svg"]'))
+    drawing = (tmp_path / REPORT).with_name("a.svg")
+    drawing.write_text(f"<svg>{drawn}</svg>", "utf-8")
+    assert content_problems(tmp_path) == [
+        f"{drawing}: found '{found}', expected what tlsperf draws: shapes, text"
+    ]
+
+
+@pytest.mark.parametrize(
     "link",
     [
         *("content/perf/2026-11-21-report/x.png", "content/perf/x", "content/.#x.md"),

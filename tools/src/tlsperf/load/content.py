@@ -34,6 +34,12 @@ _OF_EDITORS: Final = re.compile(r"\..+\.sw[a-px]|.+\.md~|#.+\.md#|\.DS_Store")
 _LOCK: Final = re.compile(r"\.#.+\.md")
 """Emacs makes a link to no file, whose target is who edits the page."""
 _LOCKED_BY: Final = re.compile(r"[^/]+@[^/]+\.\d+(:\d+)?")
+_NOT_DRAWN: Final = re.compile(
+    r"<(?!/|(?:circle|desc|g|path|rect|svg|text|title)[\s/>])[^\s>]*"
+    r"""|[\s/"'](?:on\w+|[\w:]*href)\s*=|\ufffd""",
+    re.IGNORECASE,
+)
+"""Elements, attributes and bytes that are in no drawing of ours; some of them run in a browser."""
 _ANYWHERE: Final = frozenset({".csv", ".json", ".png", ".txt"})
 
 _OF_REPORTS: Final = (
@@ -162,6 +168,8 @@ def _of_file(
     elif path.suffix == ".svg":
         if depth != 3 or not (section in SECTIONS or path.name in drawings(path.parent)):
             yield FormatError(str(path), None, "a drawing", "only those that tlsperf makes")
+        elif strange := _NOT_DRAWN.search(path.read_text("utf-8", "replace")):
+            yield FormatError(str(path), None, repr(strange[0]), "what tlsperf draws: shapes, text")
     elif path.suffix not in _ANYWHERE:
         expected = f"a page, {', '.join(sorted(_ANYWHERE))}, or a drawing that tlsperf makes"
         yield FormatError(str(path), None, "another kind of file", expected)
