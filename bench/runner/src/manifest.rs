@@ -99,24 +99,53 @@ impl RawFile {
 }
 
 /// A raw file's bytes as its tool wrote them; `tlsperf` stores large ones of published runs as
-/// `<path>.gz`.
+/// `<path>.gz`. A run may be of others: nothing but regular files below its `raw/` is read.
 pub fn stored_bytes(folder: &Path, file: &RawFile) -> Result<Vec<u8>> {
+    // As `RawPath` of tlsperf, with any suffix.
+    let is_part = |part: &str| {
+        let of_part = |c: char| c.is_ascii_alphanumeric() || "_@+()-.".contains(c);
+        !part.is_empty() && !part.starts_with('.') && part.chars().all(of_part)
+    };
+    let below = file.path.strip_prefix("raw/");
+    ensure!(
+        below.is_some_and(|it| it.split('/').all(is_part)),
+        "{}: files.path is {:?}, expected a path below raw/",
+        folder.join("run.toml").display(),
+        file.path
+    );
     let path = folder.join(&file.path);
     let packed = folder.join(format!("{}.gz", file.path));
-    if path.exists() || !packed.exists() {
-        return std::fs::read(&path).with_context(|| path.display().to_string());
+    let is_packed = path.symlink_metadata().is_err() && packed.exists();
+    let read = if is_packed { packed } else { path };
+    let shown = || read.display().to_string();
+    // The folders too: a link may lead out of the run.
+    let folders = read
+        .ancestors()
+        .skip(1)
+        .take(file.path.split('/').count() - 1);
+    for it in folders {
+        let metadata = it.symlink_metadata().with_context(shown)?;
+        ensure!(metadata.is_dir(), "{}: expected a folder", it.display());
     }
+    let metadata = read.symlink_metadata().with_context(shown)?;
+    ensure!(metadata.is_file(), "{}: expected a regular file", shown());
+    let opened = std::fs::File::open(&read).with_context(shown)?;
+    let content: Box<dyn Read> = match is_packed {
+        true => Box::new(GzDecoder::new(opened)),
+        false => Box::new(opened),
+    };
     let mut bytes = Vec::new();
-    let opened = std::fs::File::open(&packed).with_context(|| packed.display().to_string())?;
-    GzDecoder::new(opened)
-        .take(file.bytes + 1)
+    let most = file.bytes.saturating_add(1);
+    content
+        .take(most)
         .read_to_end(&mut bytes)
-        .with_context(|| packed.display().to_string())?;
+        .with_context(shown)?;
     ensure!(
         bytes.len() as u64 == file.bytes,
-        "{}: expected {} bytes when unpacked, as run.toml says",
-        packed.display(),
-        file.bytes
+        "{}: expected {} bytes{}, as run.toml says",
+        shown(),
+        file.bytes,
+        if is_packed { " when unpacked" } else { "" }
     );
     Ok(bytes)
 }

@@ -273,7 +273,6 @@ mod tests {
         let example = include_str!("../../../data/schema/run.example.toml");
         let other =
             "\n[[files]]\npath = \"raw/not-there.csv\"\nsha256 = \"\"\nbytes = 0\nformat = \"x\"\n";
-        std::fs::write(folder.path().join("run.toml"), format!("{example}{other}")).unwrap();
         std::fs::create_dir(folder.path().join("raw")).unwrap();
         let rounds = [
             measured(1, 100.0, false),
@@ -281,7 +280,11 @@ mod tests {
             measured(3, 140.0, false),
             measured(4, 120.0, false),
         ];
-        std::fs::write(folder.path().join("raw/records.jsonl"), rounds.concat()).unwrap();
+        let rounds = rounds.concat();
+        std::fs::write(folder.path().join("raw/records.jsonl"), &rounds).unwrap();
+        let bytes = format!("bytes = {}\n", rounds.len());
+        let manifest = example.replacen("bytes = 0\n", &bytes, 1) + other;
+        std::fs::write(folder.path().join("run.toml"), manifest).unwrap();
         let text = strip_str(&table(folder.path()).unwrap().to_string()).to_string();
         let expected = [
             "medians of 6 rounds",

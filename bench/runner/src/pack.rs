@@ -13,6 +13,7 @@ use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
 use crate::files::{replace, sha256};
+use crate::id::{EXPECTED, is_id};
 use crate::lines;
 
 /// Packs the complete run in `folder` into the folder `out`; returns the archive, `<run>.tar.gz`,
@@ -28,6 +29,13 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     let text = fs::read(&manifest)
         .with_context(|| format!("{}: expected a complete run", manifest.display()))?;
     let run: Run = lines::parse(&manifest.display().to_string(), std::str::from_utf8(&text)?)?;
+    // It is part of the names of files.
+    ensure!(
+        is_id(&run.id),
+        "{}: id is {:?}, {EXPECTED}",
+        manifest.display(),
+        run.id
+    );
     let mut members = vec![("run.toml".to_owned(), text)];
     for file in &run.files {
         let path = folder.join(&file.path);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use tlsbench::files::sha256;
 use tlsbench::medians;
@@ -71,6 +73,63 @@ fn a_compressed_run_gives_the_archive_and_medians_of_the_same_run() {
     assert_eq!(results(), expected);
     fs::remove_file(&records).unwrap();
     assert_eq!(results(), expected);
+}
+
+#[test]
+fn only_regular_files_of_the_run_are_read() {
+    let bench = measured();
+    let folder = bench.path("run");
+    let manifest = folder.join("run.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let raw = folder.join("raw");
+    let records = raw.join("records.jsonl");
+    fs::copy(&records, bench.path("secret.jsonl")).unwrap();
+    fs::copy(&records, folder.join("secret.jsonl")).unwrap();
+    symlink(&records, raw.join("link.jsonl")).unwrap();
+    symlink("not-there", raw.join("nowhere.jsonl")).unwrap();
+    symlink("/dev/zero", raw.join("zero.jsonl")).unwrap();
+    symlink(bench.folder.path(), raw.join("out")).unwrap();
+    fs::create_dir(raw.join("folder")).unwrap();
+    let fifo = Command::new("mkfifo").arg(raw.join("fifo")).status();
+    assert!(fifo.unwrap().success());
+    let twice = fs::read(&records).unwrap().repeat(2);
+    fs::write(raw.join("longer.jsonl"), twice).unwrap();
+    let absolute = records.display().to_string();
+    let refused = |from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
+        pack(&folder, bench.folder.path()).unwrap_err().to_string()
+    };
+    let (outside, special) = ("run.toml: files.path is", "expected a regular file");
+    for (path, expected) in [
+        ("/dev/zero", outside),
+        (&absolute, outside),
+        ("../secret.jsonl", outside),
+        ("secret.jsonl", outside),
+        ("raw/../secret.jsonl", outside),
+        ("raw/./records.jsonl", outside),
+        ("raw//records.jsonl", outside),
+        ("raw/", outside),
+        ("raw/records.jsonl\\n", outside),
+        ("raw/link.jsonl", special),
+        ("raw/nowhere.jsonl", special),
+        ("raw/zero.jsonl", special),
+        ("raw/folder", special),
+        ("raw/fifo", special),
+        ("raw/out/secret.jsonl", "raw/out: expected a folder"),
+        ("raw/longer.jsonl", "bytes, as run.toml says"),
+    ] {
+        let to = format!("path = \"{path}\"");
+        let of_pack = refused("path = \"raw/records.jsonl\"", &to);
+        assert!(of_pack.contains(expected), "{path}: {of_pack}");
+        let of_medians = medians::table(&folder).err().unwrap();
+        assert_eq!(of_medians.to_string(), of_pack);
+    }
+    let of_id = refused("id = \"run\"", "id = \"../elsewhere\"");
+    assert!(
+        of_id.contains("run.toml: id is \"../elsewhere\""),
+        "{of_id}"
+    );
 }
 
 #[test]
