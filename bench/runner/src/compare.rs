@@ -149,10 +149,12 @@ impl Comparison {
     pub fn to_text(&self) -> Text {
         let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
         let mut text = Text::default();
-        text.push(bold, format!("instructions, {}\n", self.counted_by()));
+        text.push(bold, format!("instructions, {}", self.counted_by()));
+        let _ = writeln!(text);
         for ((side, id), compilers) in ["A", "B"].iter().zip(&self.ids).zip(&self.compilers) {
             let _ = write!(text, "  {side}  {id}\n     ");
-            text.push(dim, format!("{compilers}\n"));
+            text.push(dim, compilers);
+            let _ = writeln!(text);
         }
         let heading = ["scenario (unit)", "A", "B", "B over A", "B takes"];
         let mut table = vec![heading.map(str::to_owned).to_vec()];
@@ -160,7 +162,9 @@ impl Comparison {
         aligned(&mut text, &table, 1, dim);
         for (row, functions) in &self.functions {
             let name = row.scenario.name();
-            text.push(bold, format!("\n{name}: functions that differ most\n"));
+            let _ = writeln!(text);
+            text.push(bold, format!("{name}: functions that differ most"));
+            let _ = writeln!(text);
             let mut table = vec![["", "A", "B", "B less A"].map(str::to_owned).to_vec()];
             table.extend(functions.iter().map(|it| function(it).to_vec()));
             aligned(&mut text, &table, 1, dim);

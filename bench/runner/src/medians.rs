@@ -111,7 +111,8 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> Text {
     }
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let mut text = Text::default();
-    text.push(bold, format!("medians of {}\n", counted(rounds, "round")));
+    text.push(bold, format!("medians of {}", counted(rounds, "round")));
+    let _ = writeln!(text);
     let width = |table: &[Vec<String>]| widths(table).iter().map(|it| it + 2).sum::<usize>();
     if width(&table) > WIDEST {
         for (number, id) in (1..).zip(ids) {
@@ -135,7 +136,8 @@ pub fn aligned(text: &mut Text, table: &[Vec<String>], left: usize, heading: Sty
         });
         let line = cells.collect::<Vec<_>>().join("  ");
         let style = if number == 0 { heading } else { Style::new() };
-        text.push(style, format!("{}\n", line.trim_end()));
+        text.push(style, line.trim_end());
+        let _ = writeln!(text);
     }
 }
 
@@ -311,8 +313,10 @@ mod tests {
                         scenario      unit       x    yy\n\
                         memory        MiB/s  1,000     –\n\
                         primitive, a  MiB/s   5.00  7.00\n";
-        let text = strip_str(&to_text(&rows, &["x", "yy"], 3).to_string()).to_string();
-        assert_eq!(text, expected);
+        let styled = to_text(&rows, &["x", "yy"], 3).to_string();
+        assert_eq!(strip_str(&styled).to_string(), expected);
+        // No style encloses the end of a line.
+        assert!(!styled.contains("\n\u{1b}[0m"), "{styled:?}");
         let text = strip_str(&to_text(&rows, &["x", "yy"], 1).to_string()).to_string();
         assert!(text.starts_with("medians of 1 round\n"), "{text}");
     }

@@ -234,7 +234,8 @@ pub fn to_text(results: &[CheckResult]) -> Text {
         if let Some(fix) = &result.fix {
             let dim = Style::new().dimmed();
             let _ = write!(text, "      {:<18}", "");
-            text.push(dim, format!("fix: {fix}\n"));
+            text.push(dim, format!("fix: {fix}"));
+            let _ = writeln!(text);
         }
     }
     text
