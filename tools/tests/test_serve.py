@@ -44,7 +44,7 @@ class Served:
         return self.site / "serve.log"
 
 
-@pytest.fixture(scope="module", params=["current", pytest.param("old", marks=pytest.mark.nightly)])
+@pytest.fixture(scope="module", params=["current", "old"])
 def served(
     project: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Served]:

@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 mod check;
 mod metric;
 
-pub use metric::{Metric, Unit};
+pub use metric::{Metric, Unit, median};
 
 /// The schema number in every record; only 1 is accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use anstyle::Style;
 use anyhow::{Context, Result};
-use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Statistic, Unit};
+use tls_harness::record::{
+    Measurement, Metric, Observation, Phase, Record, Statistic, Unit, median,
+};
 use tls_harness::scenario::Scenario;
 
 use crate::manifest::{Run, stored_bytes};
@@ -148,12 +150,6 @@ fn widths(table: &[Vec<String>]) -> Vec<usize> {
     (0..columns)
         .map(|it| width(it).unwrap_or_default())
         .collect()
-}
-
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
 /// A figure as the cell of a table; a dash where nothing was measured.

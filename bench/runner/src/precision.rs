@@ -1,6 +1,6 @@
 //! How precisely a median is known.
 
-use crate::medians::median;
+use tls_harness::record::median;
 
 /// Half the width of the 95% order-statistic interval of the median, as a share of the median;
 /// `None` with fewer than 6 values, for which there is no such interval.

@@ -88,7 +88,7 @@ impl Measurement {
             if rates.is_empty() {
                 rates.extend(figures);
             }
-            check_rate(median(&mut rates), "handshakes/s/thread")?;
+            check_rate(metric::median(&rates), "handshakes/s/thread")?;
             seen.push((Phase::Total, Metric::RATE, Statistic::P50));
         }
         let again = (1..seen.len()).find(|index| seen[..*index].contains(&seen[*index]));
@@ -109,11 +109,6 @@ fn check_rate(rate: f64, unit: &str) -> Result<(), String> {
             "{rate} {unit}, expected a rate of {least} to {most:e}"
         )),
     }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
 fn check_histogram(text: &str) -> Result<(), String> {

@@ -114,6 +114,13 @@ name!(
     }
 );
 
+/// The median of at least one figure of a metric.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
