@@ -559,6 +559,33 @@ def noise(
     print(measure_noise(find_root() / "data" / "runs" / run))
 
 
+@app.command(
+    rich_help_panel=_READ, epilog="Example: tlsperf spreads 2026-11-25-standard 2026-11-26-standard"
+)
+def spreads(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            parser=_typed(options.run),
+            help="Runs to compare with each other, by id or folder.",
+            autocompletion=run_names,
+        ),
+    ] = None,
+) -> None:
+    """Prints how far runs of the same builds differ, and whether pages promise that.
+
+    Without RUN it writes data/spreads.json, from which intervals are made, of all runs. The exit
+    code is 1 if two runs differ by more than pages promise.
+    """
+    from tlsperf.publish.spreads import spreads_text
+
+    text, holds = spreads_text(find_root(), runs or [])
+    print(text, end="")
+    if not holds:
+        raise typer.Exit(1)
+
+
 @app.command(epilog="Example: tlsperf completions zsh")
 def completions(
     shell: Annotated[

@@ -6,13 +6,12 @@ Ratios across such a difference are shown without a verdict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tlsperf.analysis.diff import NOT_RECORDED, RowPair
-from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import LibraryChanges, Results
-from tlsperf.contract.run import Host, HostFacts, Implementation, Run, RunWarning
+from tlsperf.contract.run import HostFacts, Implementation, Run, RunWarning
 from tlsperf.contract.warnings import WarningCode
 
 _HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
@@ -53,20 +52,6 @@ def same_host(run: Run, other: Run) -> bool:
         return False
     facts = [(getattr(run.host, f), getattr(other.host, f)) for f in _HOST_IDENTITY]
     return all(a == b for a, b in facts if a and b)
-
-
-def hosts_of(
-    run: Run, hosts: Mapping[Identifier, Host], runs: Mapping[Identifier, Run]
-) -> Mapping[Identifier, Host]:
-    """The known hosts; without the spread between sessions of the run's host if it was measured on
-    another host with that id, or in another state of it.
-    """
-    host = hosts.get(run.host_id)
-    if host is None or host.between_sessions is None:
-        return hosts
-    if any(same_host(run, runs[id_]) for id_ in host.between_sessions.runs if id_ in runs):
-        return hosts
-    return {**hosts, host.id: host.model_copy(update={"between_sessions": None})}
 
 
 def changed_conditions(before: Results, after: Results) -> list[RunWarning]:

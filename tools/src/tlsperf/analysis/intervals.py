@@ -1,15 +1,13 @@
 """The interval of each figure of a table: where the median of another run would be.
 
-Pure functions. With at least five sessions, the interval comes from the sessions of the run. With
-fewer it comes from the rounds, widened by the host's known spread between sessions or by a default.
+Pure functions. The run's own error comes from its sessions if they are at least five, else from its
+rounds; the spread between runs is that of the processor model (`data/spreads.json`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cached_property
 
 from tlsperf.analysis.series import Sample, Series
@@ -25,7 +23,6 @@ from tlsperf.analysis.sessions import (
 )
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.results import IntervalSource
-from tlsperf.contract.run import Run, Session
 from tlsperf.contract.text import counted
 
 
@@ -49,8 +46,12 @@ class Intervals:
         return fit_prior([log_medians(of) for of in sessions if len(of) >= FEWEST_SESSIONS])
 
     def of(self, row: Series, sample: Sample) -> tuple[float, float] | None:
-        """The interval of a sample; None if it has too few rounds or is an extreme."""
+        """The interval of a sample; None if it has too few rounds or is an extreme, or a rate of a
+        virtual machine, whose speed changes from day to day for all libraries.
+        """
         if sample.is_extreme or not (sample.valid and sample.has_rounds):
+            return None
+        if not self.reproduces(row):
             return None
         of = summary(sample.rounds)
         if of.low is None or of.high is None:
@@ -58,71 +59,62 @@ class Intervals:
         if row.definition.is_count or of.low <= 0:
             return of.low, of.high
         sessions = list(sample.sessions.values())
+        spread = self.spreads.of_median(row.scenario, row.statistic)
         if len(sessions) >= FEWEST_SESSIONS:
-            return another_run(of.median, log_medians(sessions), self._prior)
-        spread = self.spreads.of_median(row.scenario)
-        return another_run_by_spread(of.median, of.low, of.high, len(sessions), spread)
+            return another_run(of.median, log_medians(sessions), self._prior, spread)
+        return another_run_by_spread(of.median, of.low, of.high, spread)
+
+    def reproduces(self, row: Series) -> bool:
+        """Whether figures of a row are the same on another day. A rate of a virtual machine is not:
+        it has no interval, and three digits.
+        """
+        return not (self.spreads.virtual and moves_with_host(row))
 
     @cached_property
     def source(self) -> IntervalSource | None:
-        """Where they come from: the weakest source of any; None without intervals."""
-        samples = [
-            sample
+        """Where the spread between runs comes from; None where no row has one."""
+        tested = (
+            sample.counts and sample.has_rounds and not sample.is_extreme
             for row in self.rows
             for sample in row.samples.values()
-            if not row.definition.is_count and self.of(row, sample) is not None
-        ]
-        if not samples:
+            if not row.definition.is_count
+        )
+        if not any(tested):
             return None
-        if all(len(sample.sessions) >= FEWEST_SESSIONS for sample in samples):
-            return "sessions"
-        return "host" if self.spreads.of_host else "default"
+        return "measured" if self.spreads.pairs else "assumed"
 
-    def note(self, runs: Sequence[Run]) -> str | None:
-        """The sentence that explains them to readers, for figures of some runs."""
-        predicts = "An interval predicts another run."
-        known = sorted({self.spreads.medians[kind_of(row.scenario)] for row in self.rows})
-        percent = " or ".join(f"{value:.2f}%" for value in known)
-        match self.source:
-            case None:
-                return None
-            case "sessions":
-                number, when = self._sessions(runs)
-                return (
-                    f"{predicts} Its width comes from the spread between the {number} sessions of "
-                    f"the run{when}. If the host changes more over a longer time, the interval is "
-                    "too narrow."
-                )
-            case "host":
-                return (
-                    f"{predicts} It is widened by a spread between sessions of {percent}, which "
-                    "earlier runs on this host measured. If the spread is now larger, the interval "
-                    "is too narrow."
-                )
-            case "default":
-                return (
-                    f"{predicts} No spread between sessions was measured on this host, so "
-                    f"intervals are widened by a default of {percent}. If the spread on this host "
-                    "is larger, they are too narrow."
-                )
+    @property
+    def note(self) -> str | None:
+        """The sentences that say what intervals and rates promise."""
+        if self.source is None:
+            return None
+        kinds = {(row.scenario, row.statistic) for row in self.rows if not row.definition.is_count}
+        ratios, rates = (
+            max(of[kind_of(*kind)] for kind in kinds)
+            for of in (self.spreads.ratios, self.spreads.rates)
+        )
+        found = [self._of_ratios(ratios)]
+        if not all(map(self.reproduces, self.rows)):
+            found.append(
+                "Rates are of the days of measurement: on this virtual machine, those of two runs "
+                f"differ by up to {rates:.0f}%, for all libraries alike. Compare ratios."
+            )
+        return " ".join(found)
 
-    def _sessions(self, runs: Sequence[Run]) -> tuple[str, str]:
-        """The number of sessions, and the time within which they began if it is recorded."""
-        counting = [s for row in self.rows for s in row.samples.values() if s.counts]
-        most = [len(s.sessions) for s in counting]
-        number = f"{min(most)} to {max(most)}" if min(most) < max(most) else f"{max(most)}"
-        used = {at.run for s in counting for at in s.valid}
-        spans = [_span(run.sessions) for run in runs if run.id in used and run.sessions]
-        when = f", which began within {_time(max(spans))} of each other" if spans else ""
-        return number, when
+    def _of_ratios(self, percent: float) -> str:
+        predicts = "A ratio's interval predicts another run on this processor model"
+        if self.spreads.pairs:
+            return (
+                f"{predicts}: in {counted(self.spreads.pairs, 'pair')} of runs, on "
+                f"{counted(self.spreads.days, 'day')}, ratios of the same builds differ by up to "
+                f"{percent:.1f}%."
+            )
+        return (
+            f"{predicts}, of which no two runs are known: it is assumed that their ratios differ by "
+            f"up to {percent:.1f}%."
+        )
 
 
-def _span(sessions: Sequence[Session]) -> timedelta:
-    """The time from the start of the first session to that of the last."""
-    return sessions[-1].started - sessions[0].started
-
-
-def _time(span: timedelta) -> str:
-    """A time in words: rounded up to minutes, at least one, or to hours from two hours on."""
-    minutes = max(1, math.ceil(span / timedelta(minutes=1)))
-    return counted(minutes, "minute") if minutes < 120 else counted(math.ceil(minutes / 60), "hour")
+def moves_with_host(row: Series) -> bool:
+    """Whether a figure is of time, which changes with the speed of the host."""
+    return not (row.definition.is_count or row.definition.whole)

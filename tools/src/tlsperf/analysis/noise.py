@@ -1,9 +1,8 @@
 """The noise floor: how far two measurements of the same thing differ.
 
-There are three sources. A/A: the same binary under two ids in one run, or else the odd rounds of a
-run against its even ones, compared like two libraries. Another layout: sessions of the run whose
-programs were linked differently. Other sessions: sessions of the same programs (by sha256), in this
-run or an earlier one on the same host. They show noise that pairs of rounds cannot show.
+There are two sources. A/A: the same binary under two ids in one run, or else the odd rounds of a run
+against its even ones, compared like two libraries. Another layout: sessions of the run whose
+programs were linked differently. How far two runs differ is in `data/spreads.json`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.conditions import same_host
 from tlsperf.analysis.ratios import as_ratio, logs_by_session, paired_rounds_ratio
 from tlsperf.analysis.series import Key, MeasuredRun, Series, figure, measured, row_names
 from tlsperf.analysis.statistics import RatioEstimate, percentile_95, untested_ratio
@@ -25,8 +23,10 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise, NoiseRow, NoiseSource
 from tlsperf.contract.run import Run
 from tlsperf.contract.text import implementation_label
-from tlsperf.load.damage import readable
-from tlsperf.load.run import load_run, read_runs
+from tlsperf.load.run import load_run
+
+_At = tuple[Identifier, int]
+"""Run and session."""
 
 
 class RoundPairs(NamedTuple):
@@ -77,26 +77,10 @@ def alternate_rounds(run: MeasuredRun) -> Noise | None:
 class _Session:
     """One session of a run: the program and the medians of each implementation in it."""
 
-    run: MeasuredRun
     number: int
     programs: Mapping[Identifier, str | None]
     """Their sha256; None or absent if it is not recorded."""
     medians: Mapping[tuple[Key, Identifier], float]
-
-
-def another_layout(run: MeasuredRun) -> Noise:
-    """Noise from the sessions of a run whose programs were linked differently."""
-    return _between(run, "another layout", _sessions(run))
-
-
-def other_sessions(run: MeasuredRun, others: Sequence[MeasuredRun]) -> Noise:
-    """Noise from sessions of the same programs, in this run and in others on the same host.
-
-    Figures without rounds count, because only their distance is used, not a verdict.
-    """
-    there = [o for o in others if o.id != run.id and same_host(o.loaded.run, run.loaded.run)]
-    sessions = [session for one in (run, *there) for session in _sessions(one)]
-    return _between(run, "other sessions", sessions)
 
 
 def _sessions(run: MeasuredRun) -> list[_Session]:
@@ -111,7 +95,7 @@ def _sessions(run: MeasuredRun) -> list[_Session]:
             for (_, number), rounds in sample.sessions.items() if sample.counts else ():
                 medians[number][row.key, implementation] = figure(rounds)
     return [
-        _Session(run, number, _programs(run.loaded.run, number), medians[number])
+        _Session(number, _programs(run.loaded.run, number), medians[number])
         for number in sorted(medians)
     ]
 
@@ -124,59 +108,55 @@ def _programs(run: Run, session: int) -> Mapping[Identifier, str | None]:
     return {of.id: of.binary_sha256 for of in run.implementations}
 
 
-def _between(run: MeasuredRun, source: NoiseSource, sessions: Sequence[_Session]) -> Noise:
-    """Noise from pairs of sessions: medians of one implementation, and ratios of two of them."""
-    same_program = source == "other sessions"
-    runs = dict.fromkeys(session.run for session in sessions)
-    rows = {of: {row.key: row for row in _rows(of)} for of in runs}
+def another_layout(run: MeasuredRun) -> Noise:
+    """Noise from pairs of sessions of a run whose programs were linked differently: medians of one
+    implementation, and ratios of two of them.
+    """
+    rows = {row.key: row for row in _rows(run)}
+    pairs = frozenset([run.id] if run.loaded.rounds_are_pairs else [])
 
     @cache
-    def logs(
-        of: MeasuredRun, key: Key, one: Identifier, other: Identifier
-    ) -> Mapping[tuple[Identifier, int], float]:
-        samples = rows[of][key].samples
-        pairs = frozenset([of.id] if of.loaded.rounds_are_pairs else [])
-        return logs_by_session(samples[one], samples[other], pairs)
+    def logs(key: Key, one: Identifier, other: Identifier) -> Mapping[_At, float]:
+        return logs_by_session(rows[key].samples[one], rows[key].samples[other], pairs)
 
     medians: dict[tuple[Key, Identifier], list[float]] = {}
     ratios: list[float] = []
-    used: dict[Identifier, None] = {}
+    sessions = _sessions(run)
     for a, b in combinations(sessions, 2):
-        if run not in (a.run, b.run):
-            continue
         reference: dict[Key, Identifier] = {}
         for (key, i), median in a.medians.items():
             there = b.medians.get((key, i))
-            if there is None or _same_program(a, b, i) is not same_program:
+            if there is None or not _linked_apart(a, b, i):
                 continue
             medians.setdefault((key, i), []).append(median / there)
-            used |= {of.run.id: None for of in (a, b) if of.run is not run}
             against = reference.setdefault(key, i)
             if against != i:
-                ours, theirs = (
-                    logs(of.run, key, i, against).get((of.run.id, of.number)) for of in (a, b)
-                )
+                ours, theirs = (logs(key, i, against).get((run.id, of.number)) for of in (a, b))
                 if ours is not None and theirs is not None:
                     ratios.append(math.exp(ours - theirs))
     if not medians:
-        statement = f"{source.capitalize()}: not measured, because {_WHY_NOT[source]}."
-        return Noise(source=source, run=run.id, comparisons=0, statement=statement, rows=[])
+        statement = (
+            "Another layout: not measured, because each program of this run has only one layout."
+        )
+        return Noise(
+            source="another layout", run=run.id, comparisons=0, statement=statement, rows=[]
+        )
     floor = _percent(ratio for found in medians.values() for ratio in found)
     count = sum(map(len, medians.values()))
-    own_sessions = sum(session.run is run for session in sessions)
-    of_ratios = _percent(r ** (1 / math.sqrt(own_sessions)) for r in ratios) if ratios else None
-    statement = f"{_WHAT[source]}: 95% of {count} pairs of medians are within {_per_cent(floor)}% of each other"
+    of_ratios = _percent(r ** (1 / math.sqrt(len(sessions))) for r in ratios) if ratios else None
+    statement = (
+        f"Another layout of the same build: 95% of {count} pairs of medians are within "
+        f"{_per_cent(floor)}% of each other"
+    )
     if of_ratios is not None:
         statement += (
             f", and 95% of {len(ratios)} pairs of ratios of two implementations are within "
-            f"{_per_cent(of_ratios)}%"
-            + (f" for means of {own_sessions} sessions" if own_sessions > 1 else "")
+            f"{_per_cent(of_ratios)}% for means of {len(sessions)} sessions"
         )
     farthest = {of: max(found, key=lambda r: abs(math.log(r))) for of, found in medians.items()}
     return Noise(
-        source=source,
+        source="another layout",
         run=run.id,
-        others=list(used),
         floor_percent=floor,
         ratio_percent=of_ratios,
         comparisons=count,
@@ -184,7 +164,7 @@ def _between(run: MeasuredRun, source: NoiseSource, sessions: Sequence[_Session]
         rows=_noise_rows(
             run,
             [
-                (rows[run][key], implementation, untested_ratio(ratio, 1, _FARTHEST))
+                (rows[key], implementation, untested_ratio(ratio, 1, _FARTHEST))
                 for (key, implementation), ratio in farthest.items()
             ],
         ),
@@ -195,85 +175,41 @@ _FARTHEST: Final = "the two medians that are the farthest apart"
 _WHAT: Final = {
     "same binary twice": "The same binary twice in this run",
     "alternate rounds": "Odd rounds of this run against even ones",
-    "another layout": "Another layout of the same build",
-    "other sessions": "Other sessions of the same programs on this host",
 }
-"""What statements say of each source."""
-
-_WHY_NOT: Final = {
-    "another layout": "each program of this run has only one",
-    "other sessions": "no other session of these programs, in this run or an earlier one on this "
-    "host, has one of these rows",
-}
+"""What statements say of A/A."""
 
 
-def _same_program(a: _Session, b: _Session, implementation: Identifier) -> bool | None:
-    """Whether both sessions ran the same program; None if it is not recorded."""
+def _linked_apart(a: _Session, b: _Session, implementation: Identifier) -> bool:
+    """Whether two sessions are known to have run different programs of one implementation."""
     one, other = (session.programs.get(implementation) for session in (a, b))
-    if one is None or other is None:
-        return True if a.run is b.run and not a.run.loaded.run.layouts else None
-    if one == other:
-        return True
-    return False if a.run is b.run else None
+    return one is not None and other is not None and one != other
 
 
-def noise_of(run: MeasuredRun, others: Sequence[MeasuredRun]) -> list[Noise]:
-    """The noise of a run from up to three sources; empty without rounds and other sessions."""
+def noise_of(run: MeasuredRun) -> list[Noise]:
+    """The noise of a run from up to two sources; empty without rounds and layouts."""
     within = same_binary_twice(run) or alternate_rounds(run)
-    found = [another_layout(run), other_sessions(run, others)]
-    if within is None and not any(noise.comparisons for noise in found):
+    layout = another_layout(run)
+    if within is None and not layout.comparisons:
         return []
-    return [*([within] if within else []), *found]
+    return [*([within] if within else []), layout]
 
 
 def verdict_floor(found: Iterable[Noise]) -> float:
     """The ratio that a verdict must exceed: the largest noise of ratios that the page prints."""
     percents = [
-        noise.ratio_percent
-        if noise.source in ("another layout", "other sessions")
-        else noise.floor_percent
+        noise.ratio_percent if noise.source == "another layout" else noise.floor_percent
         for noise in found
     ]
     return 1 + max((p for p in percents if p is not None), default=0.0) / 100
 
 
-def same_builds(run: Run, other: Run) -> list[str]:
-    """Ids of the implementations whose program is the same file in both runs."""
-    there = {i.id: i.binary_sha256 for i in other.implementations}
-    return [
-        i.id
-        for i in run.implementations
-        if i.binary_sha256 is not None and i.binary_sha256 == there.get(i.id)
-    ]
-
-
-def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
-    """Runs on the same host that are older than `of` and share a program with it, by time."""
-    return [
-        run
-        for run in sorted(runs, key=when)
-        if same_host(run, of) and when(run) < when(of) and same_builds(of, run)
-    ]
-
-
-def when(run: Run) -> tuple[str, str, str]:
-    """The order of runs: by date, and on one day by when measuring began."""
-    return run.date.isoformat(), run.started.isoformat() if run.started else "", run.id
-
-
 def measure_noise(folder: Path) -> str:
-    """The noise of the run in `folder` as Markdown.
-
-    Raises UserError if the run has no rounds and no earlier run helps.
-    """
+    """The noise of the run in `folder` as Markdown. Raises UserError if the run has no rounds."""
     run = measured(load_run(folder))
-    beside = earlier(run.loaded.run, read_runs(folder.parent).values())
-    others = readable(load_run, [folder.parent / other.id for other in beside])
-    found = noise_of(run, list(map(measured, others)))
+    found = noise_of(run)
     if not found:
         raise UserError(
-            f"run {run.id} has single figures, and no earlier run on {run.loaded.run.host_id} has "
-            "one of its builds, so its noise is not known: measure several rounds"
+            f"run {run.id} has single figures, so its noise is not known: measure several rounds"
         )
     return noise_text(run, found)
 

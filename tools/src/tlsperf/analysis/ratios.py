@@ -22,6 +22,7 @@ from tlsperf.analysis.sessions import (
     session_ratio,
 )
 from tlsperf.analysis.statistics import (
+    SAME_WITHIN,
     Floats,
     RatioEstimate,
     counted_ratio,
@@ -66,10 +67,12 @@ def sample_ratio(
             left.rounds, right.rounds, rules.comparisons, better, rules.drift, rules.floor
         )
     sessions = session_logs(left, right, rules.pairs)
+    spread = rules.spreads.of_ratio(row.scenario, row.statistic)
     if len(sessions) >= FEWEST_SESSIONS:
-        return session_ratio(sessions, prior, len(common), rules.comparisons, better, rules.floor)
+        return session_ratio(
+            sessions, prior, len(common), rules.comparisons, better, rules.floor, spread
+        )
     ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
-    spread = rules.spreads.of_ratio(row.scenario) / math.sqrt(len(sessions))
     return paired_ratio(ours, theirs, rules.comparisons, better, spread, rules.floor)
 
 
@@ -178,8 +181,14 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
         return f"{factor_text(value)}, {ratio.verdict}"
     if low is None or high is None:
         return factor_text(value)
+    is_count = METRICS[metric].is_count
+    if ratio.verdict == "no difference shown" and is_count:
+        reach = max(high, 1 / low)
+        return f"the same within {_whole_percent(reach)}%" if reach > 1 else "the same"
     if ratio.verdict == "no difference shown":
-        return f"{ratio.verdict} ({low:.2f} to {high:.2f})"
+        return _same_text(low, value, high)
+    if is_count and f"{low:.2f}" == f"{high:.2f}":
+        return f"{_above_one(max(value, 1 / value))}x {better if value > 1 else worse}"
     if ratio.verdict == "not tested":
         return f"{factor_text(value)} ({low:.2f} to {high:.2f})"
     word = better
@@ -188,7 +197,34 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     return f"{_above_one(value)}x {word} ({_above_one(low)} to {_above_one(high)})"
 
 
+def _same_text(low: float, value: float, high: float) -> str:
+    """No difference, and the least that would have been one: `no difference shown (7% would show)`.
+
+    If the interval has only ratios that nobody decides by: `the same within 2%`.
+    """
+    reach = max(high, 1 / low)
+    if reach <= SAME_WITHIN or not low <= 1 <= high:
+        return f"the same within {_whole_percent(max(reach, SAME_WITHIN))}%"
+    return f"no difference shown ({_whole_percent(_seen_from(low, value, high))}% would show)"
+
+
+def _whole_percent(ratio: float) -> int:
+    return math.ceil(rounded(100 * (ratio - 1), 6))
+
+
+def _seen_from(low: float, value: float, high: float) -> float:
+    return max(high / value, value / low, SAME_WITHIN)
+
+
+def seen_from(ratio: Ratio | RatioEstimate) -> float | None:
+    """The ratio (above 1) from which a difference would have had a verdict; None without a test."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    return _seen_from(ratio.low, ratio.value, ratio.high)
+
+
 def _above_one(value: float) -> str:
+    """With two decimals, or as many as are needed to be above 1: of counts, and of old reports."""
     digits = 2
     while digits < 15 and float(f"{value:.{digits}f}") <= 1:
         digits += 1
@@ -205,7 +241,7 @@ def loss_text(ratio: RatioEstimate) -> str:
     if ratio.verdict == "too few rounds" or ratio.low is None or ratio.high is None:
         return f"{_part(ratio.value)}, {ratio.verdict}"
     if ratio.verdict == "no difference shown":
-        return f"{ratio.verdict} ({_part(ratio.high)} to {_part(ratio.low)})"
+        return _same_text(ratio.low, ratio.value, ratio.high)
     low, high = sorted(abs(_percent(bound)) for bound in (ratio.low, ratio.high))
     return f"{_part(ratio.value)} ({low:.1f} to {high:.1f}%)"
 

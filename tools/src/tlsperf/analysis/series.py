@@ -16,8 +16,8 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
+from tlsperf.analysis.statistics import SAME_WITHIN, normal_quantile
 from tlsperf.analysis.statistics import drift as drift_within
-from tlsperf.analysis.statistics import normal_quantile
 from tlsperf.contract.metric import MetricDefinition
 from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit, as_shown
 from tlsperf.contract.names import scenario_anchor, scenario_name
@@ -163,8 +163,8 @@ class Rules:
     comparisons: int = 1
     """Comparisons of the whole report: each interval is corrected for them."""
     spreads: Spreads = DEFAULT_SPREADS
-    """Spreads between sessions, for runs with too few of them."""
-    floor: float = 1.0
+    """How far another run on this processor model differs."""
+    floor: float = SAME_WITHIN
     """The noise floor of times: a smaller ratio is not a difference."""
     count_floor: float = 1.0
     """The noise floor of counts."""
@@ -228,7 +228,7 @@ def measured(loaded: LoadedRun) -> MeasuredRun:
 def report_series(
     runs: Sequence[MeasuredRun],
     spreads: Spreads = DEFAULT_SPREADS,
-    floor: float = 1.0,
+    floor: float = SAME_WITHIN,
     across_hosts: bool = False,
     count_floor: float = 1.0,
 ) -> ReportSeries:
@@ -285,14 +285,14 @@ def drift_of(rows: Iterable[Series]) -> float:
 
 
 def widening(rows: Sequence[Series], spreads: Spreads) -> float:
-    """What widens a ratio without common rounds: the drift within a run or between sessions."""
+    """What widens a ratio without common rounds: the drift within a run or between runs."""
     return max(drift_of(rows), _drift_between(rows, spreads))
 
 
 def _drift_between(rows: Iterable[Series], spreads: Spreads) -> float:
-    """The ratio within which 95% of equal medians of two sessions are, of the widest kind."""
+    """The ratio within which 95% of equal medians of two runs are, of the widest kind."""
     timed = [row for row in rows if not row.is_part and not row.definition.is_count]
-    widest = max((spreads.of_median(row.scenario) for row in timed), default=0.0)
+    widest = max((spreads.of_median(row.scenario, row.statistic) for row in timed), default=0.0)
     return math.exp(normal_quantile() * math.sqrt(2) * widest)
 
 

@@ -20,10 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tlsperf.analysis.statistics import ALPHA, RatioEstimate, normal_quantile, verdict
+from tlsperf.analysis.statistics import (
+    ALPHA,
+    SAME_WITHIN,
+    RatioEstimate,
+    normal_quantile,
+    ratio_reach,
+    verdict,
+)
+from tlsperf.contract.host import one_model
 from tlsperf.contract.metric import Better
+from tlsperf.contract.metrics import Statistic
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.run import FigureKind, Host, HostFacts
+from tlsperf.contract.run import FigureKind, HostFacts
+from tlsperf.contract.spreads import ModelSpreads
 
 Floats = NDArray[np.float64]
 
@@ -161,24 +171,24 @@ def log_medians(sessions: Iterable[Sequence[float]]) -> Floats:
     return np.log([float(median(rounds)) for rounds in sessions])
 
 
-def another_run(median: float, sessions: Floats, prior: Prior) -> tuple[float, float]:
-    """The interval that contains the median of another run with as many sessions 95 times of 100,
-    if the sessions of both runs differ as those of this run do.
+def another_run(
+    median: float, sessions: Floats, prior: Prior, spread: float = 0
+) -> tuple[float, float]:
+    """The interval that contains the median of another run with as many sessions 95 times of 100.
 
-    The other run has an error too, so the variance is that of a difference: twice that of one run.
+    `spread` is the standard deviation between runs, in logs. The other run has an error too, so the
+    variance is that of a difference: twice that of one run.
     """
-    half = math.sqrt(2) * MEDIAN_ERROR * prior.half_width(sessions, 1 - ALPHA)
+    own = MEDIAN_ERROR * prior.half_width(sessions, 1 - ALPHA)
+    half = math.sqrt(2) * math.hypot(own, normal_quantile() * spread)
     return median * math.exp(-half), median * math.exp(half)
 
 
 def another_run_by_spread(
-    median: float, low: float, high: float, sessions: int, spread: float
+    median: float, low: float, high: float, spread: float
 ) -> tuple[float, float]:
-    """The same for a run with few sessions: its own interval, widened by a known spread.
-
-    `spread` is the standard deviation between sessions, in logs.
-    """
-    between = normal_quantile() * spread / math.sqrt(sessions)
+    """The same for a run with few sessions: the interval of its rounds, widened by the spread."""
+    between = normal_quantile() * spread
     below, above = (
         math.sqrt(2) * math.hypot(math.log(side / median), between) for side in (low, high)
     )
@@ -191,12 +201,21 @@ def session_ratio(
     rounds: int,
     comparisons: int = 1,
     better: Better = "higher",
-    floor: float = 1,
+    floor: float = SAME_WITHIN,
+    spread: float = 0,
 ) -> RatioEstimate:
-    """The ratio from one log for each session (Hodges-Lehmann over its rounds)."""
+    """The ratio from one log for each session (Hodges-Lehmann over its rounds).
+
+    `spread` is the standard deviation of the log ratio between runs (`ratio_reach`).
+    """
     sign = 1 if better == "higher" else -1
     middle = sign * float(sessions.mean())
-    half = prior.half_width(sessions, 1 - ALPHA / comparisons, of_shared=1 - ALPHA)
+    half = ratio_reach(
+        prior.half_width(sessions, 1 - ALPHA / comparisons, of_shared=1 - ALPHA),
+        prior.half_width(sessions, 1 - ALPHA),
+        spread,
+        comparisons,
+    )
     value, low, high = (math.exp(x) for x in (middle, middle - half, middle + half))
     found, note = verdict(low, high, value, floor)
     return RatioEstimate(
@@ -209,56 +228,78 @@ def session_ratio(
 
 @dataclass(frozen=True, slots=True)
 class Spreads:
-    """Standard deviations between sessions in per cent, by kind of figure."""
+    """How far two runs of the same builds differ, in per cent, by kind of figure."""
 
-    medians: Mapping[FigureKind, float]
+    rates: Mapping[FigureKind, float]
     ratios: Mapping[FigureKind, float]
-    of_host: bool
-    """True if they were measured on the host of the run; false for the default."""
+    pairs: int = 0
+    """Pairs of runs on the processor model of the run; 0 for an assumption."""
+    days: int = 0
+    """The days on which they were measured."""
+    virtual: bool = False
+    """Whether the host is a virtual machine: its rates have no interval."""
 
-    def of_median(self, scenario: Scenario) -> float:
-        """Spread of a session's median, in logs."""
-        return self.medians[kind_of(scenario)] / 100
+    def of_median(self, scenario: Scenario, statistic: Statistic = "value") -> float:
+        """Standard deviation of a median between runs, in logs."""
+        return _deviation(self.rates[kind_of(scenario, statistic)])
 
-    def of_ratio(self, scenario: Scenario) -> float:
-        """Spread of a session's ratio of two implementations, in logs."""
-        return self.ratios[kind_of(scenario)] / 100
+    def of_ratio(self, scenario: Scenario, statistic: Statistic = "value") -> float:
+        """Standard deviation of the ratio of two builds between runs, in logs."""
+        return _deviation(self.ratios[kind_of(scenario, statistic)])
+
+
+def _deviation(percent: float) -> float:
+    """The standard deviation of one run, of which 95% of the differences of two are within this."""
+    return math.log1p(percent / 100) / (math.sqrt(2) * normal_quantile())
 
 
 DEFAULT_SPREADS: Final = Spreads(
-    medians={
-        "transfer": 0.48,
-        "full-handshake": 0.58,
-        "resumed-handshake": 0.58,
-        "threads": 1.30,
-        "other": 0.57,
+    rates={
+        "transfer": 1.3,
+        "full-handshake": 1.6,
+        "resumed-handshake": 1.6,
+        "threads": 3.7,
+        "latency": 3.7,
+        "memory": 1.0,
+        "other": 1.6,
     },
     ratios={
-        "transfer": 0.22,
-        "full-handshake": 0.19,
-        "resumed-handshake": 0.32,
-        "threads": 1.05,
-        "other": 0.24,
+        "transfer": 0.6,
+        "full-handshake": 0.5,
+        "resumed-handshake": 0.9,
+        "threads": 2.9,
+        "latency": 2.9,
+        "memory": 1.0,
+        "other": 0.7,
     },
-    of_host=False,
 )
-"""The output of `tools/benchmarks/between_sessions.py` for the ten runs of 21 November 2026."""
+"""For a processor model without two runs."""
 
 
-def spreads_of(host: HostFacts | None) -> Spreads:
-    """The known spreads of a host, with the default for kinds that are not known."""
-    known = host.between_sessions if isinstance(host, Host) else None
-    if known is None:
+def spreads_of(host: HostFacts | None, known: Sequence[ModelSpreads]) -> Spreads:
+    """The spreads of a host's processor model. A virtual machine of another model has the largest
+    of all virtual ones, another host the default.
+    """
+    if host is None:
         return DEFAULT_SPREADS
-    return Spreads(
-        medians={**DEFAULT_SPREADS.medians, **known.medians},
-        ratios={**DEFAULT_SPREADS.ratios, **known.ratios},
-        of_host=True,
-    )
+    own = [of for of in known if one_model(of.host, host)]
+    used = own[:1] or [of for of in known if host.virtual and of.host.virtual]
+    rates, ratios = dict(DEFAULT_SPREADS.rates), dict(DEFAULT_SPREADS.ratios)
+    for kind in rates:
+        of_kind = [of.kinds[kind] for of in used if kind in of.kinds]
+        rates[kind] = max((of.rates for of in of_kind), default=rates[kind])
+        found = [of.ratios for of in of_kind if of.ratios is not None]
+        ratios[kind] = max(found, default=ratios[kind])
+    counts = {"pairs": own[0].pairs, "days": own[0].days} if own else {}
+    return Spreads(rates, ratios, virtual=bool(host.virtual), **counts)
 
 
-def kind_of(scenario: Scenario) -> FigureKind:
-    """The kind of figure of a scenario."""
+def kind_of(scenario: Scenario, statistic: Statistic = "value") -> FigureKind:
+    """The kind of figure of a row."""
+    if scenario.operation == "memory":
+        return "memory"
+    if statistic != "value":
+        return "latency"
     if (scenario.threads or 1) > 1:
         return "threads"
     if scenario.operation == "transfer":

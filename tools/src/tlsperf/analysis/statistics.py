@@ -43,6 +43,9 @@ OUTLIER_DEVIATIONS: Final = 14.826
 robust standard deviations (hyperfine's threshold; Iglewicz and Hoaglin 1993).
 """
 
+SAME_WITHIN: Final = 1.02
+"""Ratios up to this one are no difference: no reader decides by less, and few hosts show it."""
+
 _HALF: Final = 5
 """Drift needs at least this many rounds in each half of a series."""
 
@@ -157,7 +160,7 @@ def stability_warnings(figures: Sequence[Summary]) -> list[str]:
     if without:
         warnings.append(
             f"{share(without, many, 'figures', 'has', 'have')} too few rounds for an interval: "
-            f"{_fewest_for_median()} are needed."
+            f"{fewest_for_median()} are needed."
         )
     wide = [n for n, of in zip(needed, figures, strict=True) if n is not None and n > of.count]
     if wide:
@@ -179,15 +182,14 @@ def paired_ratio(
     comparisons: int = 1,
     better: Better = "higher",
     spread: float = 0,
-    floor: float = 1,
+    floor: float = SAME_WITHIN,
 ) -> RatioEstimate:
     """Left over right within one run: element i of both is the same round.
 
     An effect of a round on both sides cancels in its log ratio. The estimate is the Hodges-Lehmann
     median of the Walsh averages; its interval is the inversion of Wilcoxon's signed-rank test,
     exact at any count (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2-3.3).
-    `spread` is the standard deviation of the log ratio between sessions, which one session cannot
-    show: its quantile is added to the interval in squares.
+    `spread` is the standard deviation of the log ratio between runs (`ratio_reach`).
     """
     ours, theirs = _logs(_series(left)), _logs(_series(right))
     rounds = len(ours)
@@ -196,7 +198,7 @@ def paired_ratio(
     shifts = _walsh_averages(ours - theirs)
     return _estimate(
         shifts if better == "higher" else -shifts[::-1],
-        rank=_signed_rank(rounds, comparisons),
+        rank=lambda count: _signed_rank(rounds, count),
         rounds=rounds,
         needed=lambda: _first(lambda n: _signed_rank(n, comparisons)),
         comparisons=comparisons,
@@ -217,7 +219,7 @@ def unpaired_ratio(
     comparisons: int = 1,
     better: Better = "higher",
     drift: float = 1,
-    floor: float = 1,
+    floor: float = SAME_WITHIN,
 ) -> RatioEstimate:
     """Left over right without common rounds: data of others, other days, other runs.
 
@@ -233,7 +235,7 @@ def unpaired_ratio(
     shifts = np.sort((ours[:, None] - theirs).ravel())
     return _estimate(
         shifts if better == "higher" else -shifts[::-1],
-        rank=_rank_sum(len(ours), len(theirs), comparisons),
+        rank=lambda count: _rank_sum(len(ours), len(theirs), count),
         rounds=rounds,
         needed=lambda: _first(lambda n: _rank_sum(n, n, comparisons)),
         comparisons=comparisons,
@@ -262,6 +264,23 @@ def percentile_95(ratios: Iterable[float]) -> float:
     """The 95th percentile of ratios of equal things, each taken above 1."""
     distances = [max(ratio, 1 / ratio) for ratio in ratios]
     return float(np.quantile(distances, 1 - ALPHA, method="inverted_cdf"))
+
+
+def ratio_reach(own: float, single: float, spread: float, comparisons: int) -> float:
+    """How far the interval of a log ratio reaches, so that it holds what it promises.
+
+    It contains the ratio of the two builds on any day, corrected for the comparisons, and the ratio
+    of another run 95 times of 100. `own` is the reach by the run's own rounds, corrected, and
+    `single` the one of 95%; `spread` is the standard deviation between runs, which no run shows by
+    itself. The other run has an error too: its variance is that of a difference. Without a spread
+    the interval says nothing of another day.
+    """
+    corrected = math.hypot(own, normal_quantile(comparisons) * spread)
+    return (
+        max(corrected, math.sqrt(2) * math.hypot(single, normal_quantile() * spread))
+        if spread
+        else own
+    )
 
 
 @cache
@@ -317,16 +336,18 @@ def untested_ratio(
     )
 
 
-def verdict(low: float, high: float, value: float, floor: float = 1) -> tuple[Verdict, str | None]:
+def verdict(
+    low: float, high: float, value: float, floor: float = SAME_WITHIN
+) -> tuple[Verdict, str | None]:
     """The only rule: better or worse if the interval excludes 1 and the ratio is beyond the floor.
 
-    `floor` is the ratio up to which equal things differ; the note names it if it decides the
+    `floor` is the ratio up to which there is no difference; the note names it if it decides the
     verdict.
     """
     if low <= 1 <= high:
         return "no difference shown", None
     if max(value, 1 / value) <= floor:
-        return "no difference shown", f"within the noise floor of {100 * (floor - 1):.2g}%"
+        return "no difference shown", f"within {100 * (floor - 1):.2g}%"
     return ("faster" if low > 1 else "slower"), None
 
 
@@ -346,19 +367,23 @@ def _walsh_averages(logs: Floats) -> Floats:
 
 def _estimate(
     shifts: Floats,
-    rank: int,
+    rank: Callable[[int], int],
     rounds: int,
     needed: Callable[[], int],
     comparisons: int,
     paired: bool,
     drift: float = 1,
     spread: float = 0,
-    floor: float = 1,
+    floor: float = SAME_WITHIN,
 ) -> RatioEstimate:
-    """The estimate from sorted log shifts: their median, and the rank-th from each end."""
+    """The estimate from sorted log shifts: their median, and the rank-th from each end.
+
+    `rank` gives the rank for a number of comparisons; 0 if there are too few rounds.
+    """
     middle = _middle(shifts)
     value = math.exp(middle)
-    if rank == 0:
+    corrected, single = rank(comparisons), rank(1)
+    if corrected == 0:
         over = f" over {comparisons} comparisons" if comparisons > 1 else ""
         return RatioEstimate(
             value=value,
@@ -369,9 +394,14 @@ def _estimate(
             rounds=rounds,
             note=f"{counted(rounds, 'round')}; a verdict{over} needs {needed()}",
         )
-    between = normal_quantile(comparisons) * spread
-    low = math.exp(middle - math.hypot(middle - float(shifts[rank - 1]), between)) / drift
-    high = math.exp(middle + math.hypot(float(shifts[-rank]) - middle, between)) * drift
+    below, above = (
+        ratio_reach(own, single_own, spread, comparisons)
+        for own, single_own in (
+            (middle - float(shifts[corrected - 1]), middle - float(shifts[single - 1])),
+            (float(shifts[-corrected]) - middle, float(shifts[-single]) - middle),
+        )
+    )
+    low, high = math.exp(middle - below) / drift, math.exp(middle + above) * drift
     found, note = verdict(low, high, value, floor)
     if not paired:
         note = "; ".join(filter(None, [_unpaired_note(drift), note]))
@@ -422,7 +452,8 @@ def _median_rank(count: int) -> int:
 
 
 @cache
-def _fewest_for_median() -> int:
+def fewest_for_median() -> int:
+    """The least number of rounds of which a median has an interval."""
     return _first(_median_rank)
 
 

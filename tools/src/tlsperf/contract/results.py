@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -14,8 +15,8 @@ from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning,
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
 
-IntervalSource = Literal["sessions", "host", "default"]
-"""Where the spread between sessions comes from: this run, data about the host, or the default."""
+IntervalSource = Literal["measured", "assumed"]
+"""Where the spread between runs comes from: runs on this processor model, or an assumption."""
 
 
 class Ratio(Model):
@@ -39,25 +40,33 @@ class Ratio(Model):
     @model_validator(mode="after")
     def _check(self) -> Self:
         _check_interval(self.low, self.high)
+        if self.verdict == "no difference shown" and self.low and self.high:
+            return self._check_same(self.low, self.high)
         expected = self._lost() if "%" in self.text else self._factors()
         if not agrees(self.text, *expected, stored=5e-6):
             numbers = ", ".join(f"{number:.6g}" for number in expected)
             raise ValueError(f"a text of {numbers}, not {self.text!r}")
         return self
 
+    def _check_same(self, low: float, high: float) -> Self:
+        """The text has the percentage within which the two are, or from which they would differ."""
+        ratios = (high, 1 / low, high / self.value, self.value / low, 1.02)
+        percents = {math.ceil(100 * (ratio - 1) + at) for ratio in ratios for at in (-1e-3, 0)}
+        if self.text != "the same" and not any(agrees(self.text, of) for of in percents):
+            raise ValueError(f"a text of one of {sorted(percents)}%, not {self.text!r}")
+        return self
+
     def _factors(self) -> list[float]:
-        """The numbers of a text of factors; a worse one is inverted."""
-        if self.low is None or self.high is None:
-            return [self.value]
-        if self.verdict == "no difference shown":
-            return [self.low, self.high]
+        """The numbers of a text of factors; a worse one is inverted, a count has no interval."""
+        if self.low is None or self.high is None or "(" not in self.text:
+            return [1 / self.value if self.verdict == "slower" else self.value]
         if self.verdict == "slower":
             return [1 / self.value, 1 / self.high, 1 / self.low]
         return [self.value, self.low, self.high]
 
     def _lost(self) -> list[float]:
         """The numbers of a text of the part that is lost or gained, in %."""
-        of = [self.value] if self.low is None or self.verdict != "no difference shown" else []
+        of = [self.value]
         if self.low is not None and self.high is not None:
             of += [self.low, self.high] if self.verdict == "faster" else [self.high, self.low]
         return [100 * abs(1 - ratio) for ratio in of]
@@ -98,7 +107,8 @@ class Cell(Model):
             if not agrees(self.text) or self.low is not None:
                 raise ValueError(f"no figure without a value, not {self.text!r}")
             return self
-        if not agrees(self.text, self.value):
+        # Of a rate of a virtual machine three digits are printed.
+        if not agrees(self.text, self.value, stored=1e-9 if self.low is not None else 5e-3):
             raise ValueError(f"a text of {self.value!r}, not {self.text!r}")
         bounds = [bound for bound in (self.low, self.high) if bound is not None]
         # Rounded to seven digits, and printed with the decimals of the value.
@@ -170,9 +180,9 @@ class Table(Model):
     better: Better
     by_phase: bool = Field(False, description="its rows are parts of the rows of another table")
     interval_source: IntervalSource | None = Field(
-        None, description="absent: it has no intervals, or those of counts"
+        None, description="of ratios and times; absent: it has no intervals, or those of counts"
     )
-    interval_note: str | None = Field(None, description="how its intervals were made: a sentence")
+    interval_note: str | None = Field(None, description="what they promise, in sentences")
     warnings: list[str] = Field([], description="about its figures: a sentence each")
     harness: list[HarnessShare] | None = Field(
         None, description="shares of transfers; absent: not measured"
@@ -319,7 +329,7 @@ class NoiseRow(OfRow):
     ratio: Ratio
 
 
-NoiseSource = Literal["same binary twice", "alternate rounds", "another layout", "other sessions"]
+NoiseSource = Literal["same binary twice", "alternate rounds", "another layout"]
 
 
 class Noise(Model):
@@ -327,7 +337,6 @@ class Noise(Model):
 
     source: NoiseSource
     run: Identifier
-    others: list[Identifier] = Field([], description="the other runs, if it is from history")
     floor_percent: float | None = Field(
         None, ge=0, description="95% of the comparisons are within it; absent: not measured"
     )

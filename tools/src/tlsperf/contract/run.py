@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 else:
     LibraryId = Literal[tuple(NAMES)]
 
-FigureKind = Literal["transfer", "full-handshake", "resumed-handshake", "threads", "other"]
-"""The kinds of figures with a known spread between sessions of their own."""
+FigureKind = Literal[
+    "transfer", "full-handshake", "resumed-handshake", "threads", "latency", "memory", "other"
+]
+"""The kinds of figures that have a spread of their own between two runs."""
 
 MOST_IMPLEMENTATIONS: Final = 100
 """The limit for one run: each implementation has a column or line in every table of its report."""
@@ -121,27 +123,11 @@ class HostFacts(Model):
     url: Url | None = Field(None, description="where the machine is described, if it is offered")
 
 
-class BetweenSessions(Model):
-    """The spread of sessions of one build on a host: standard deviations in per cent.
-
-    `tools/benchmarks/between_sessions.py` prints them.
-    """
-
-    runs: list[Identifier] = Field(min_length=1, description="the runs they were computed from")
-    medians: dict[FigureKind, float] = Field(description="spread of a session's median, by kind")
-    ratios: dict[FigureKind, float] = Field(
-        description="spread of a session's ratio of two medians, by kind"
-    )
-
-
 class Host(HostFacts):
     """The content of `data/hosts/<id>.toml`: a known host."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     name: str = Field(description="readable name: Xeon E-2386G")
-    between_sessions: BetweenSessions | None = Field(
-        None, description="absent: not known, and a default takes its place"
-    )
 
 
 LOCK_FORMAT: Final = "cargo-lock"
@@ -286,6 +272,11 @@ class Run(Model):
         if unknown := sorted(named - set(known)):
             raise ValueError(f"implementations of the run, not {', '.join(unknown)}")
         return self
+
+    @property
+    def when(self) -> tuple[str, str, str]:
+        """The order of runs: by date, and on one day by when measuring began."""
+        return self.date.isoformat(), self.started.isoformat() if self.started else "", self.id
 
 
 class BegunRun(Run):

@@ -23,16 +23,19 @@ _COUNTED: Final = frozenset(
 )
 
 
-def value_text(value: float, unit: Unit, like: float | None = None) -> str:
+def value_text(value: float, unit: Unit, like: float | None = None, digits: int = 4) -> str:
     """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
 
-    Bytes and instructions are whole numbers; another count has decimals only if it is not whole,
-    because it may be a mean. With `like`, the text has the decimals of that value: a median and its
-    interval have the same.
+    With three digits: 8,130, 812, 78.7. Bytes and instructions are whole numbers; another count has
+    decimals only if it is not whole, because it may be a mean. With `like`, the text has the
+    decimals of that value: a median and its interval have the same.
     """
+    if digits < 4:
+        value = float(f"{value:.{digits}g}")
     like = value if like is None else like
-    scale = float(f"{like:.4g}")
-    decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
+    scale = float(f"{like:.{digits}g}")
+    most = digits - 1
+    decimals = next((d for d in range(most) if scale >= 10 ** (most - d)), most)
     is_whole = unit in WHOLE_UNITS or (unit in _COUNTED and value % 1 == like % 1 == 0)
     return f"{value:,.{0 if is_whole else decimals}f}"
 

@@ -7,18 +7,19 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tlsperf.analysis.conditions import hosts_of
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Noise, Results
-from tlsperf.contract.run import Host, Report, Run
+from tlsperf.contract.run import Host, Report
+from tlsperf.contract.spreads import ModelSpreads
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import known_notes
 from tlsperf.load.page import Page, read_pages, read_report
 from tlsperf.load.run import loader, read_hosts, read_runs
+from tlsperf.load.spreads import read_spreads
 from tlsperf.published.published_tables import tables
 from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.kind import Drawing
@@ -56,6 +57,7 @@ def assembler(
     load, runs = loader(folder), read_runs(folder)
     notes = known_notes(root / "data")
     definitions = read_definitions(root / "data" / "comparisons")
+    spreads = read_spreads(root)
     by_id = {report.id: report for report in reports}
 
     @cache
@@ -64,7 +66,7 @@ def assembler(
 
     @cache
     def noise_of(report_id: Identifier) -> list[Noise]:
-        return report_noise(by_id[report_id].runs, runs, run_of)
+        return report_noise(by_id[report_id].runs, run_of)
 
     @cache
     def report_of(report_id: Identifier) -> MeasuredReport:
@@ -72,7 +74,7 @@ def assembler(
         measured_runs = [run_of(run) for run in report.runs]
         hosts = read_hosts(root / "data" / "hosts", [run.loaded.run for run in measured_runs])
         own = claims.get(report_id, ())
-        return with_floors(report, measured_runs, noise_of(report_id), hosts, runs, own)
+        return with_floors(report, measured_runs, noise_of(report_id), hosts, spreads, own)
 
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results
@@ -111,20 +113,19 @@ def with_floors(
     of: Sequence[MeasuredRun],
     noise: Sequence[Noise],
     hosts: Mapping[Identifier, Host],
-    runs: Mapping[Identifier, Run],
+    spreads: Sequence[ModelSpreads],
     claims: Sequence[Claim] = (),
 ) -> MeasuredReport:
     """The tables of a report, in which no difference below the noise of its runs has a verdict.
 
-    `hosts` are those of its runs, `runs` all that are known.
+    `hosts` are those of its runs, `spreads` those of all processor models that are known.
     """
     counted = {run.id for run in of if run.loaded.run.counter}
     times, counts = (
         verdict_floor(n for n in noise if (n.run in counted) is of_counts)
         for of_counts in (False, True)
     )
-    known = hosts_of(of[0].loaded.run, hosts, runs)
-    return measured_report(report, of, known, times, claims, counts)
+    return measured_report(report, of, hosts, times, claims, counts, spreads)
 
 
 def results_of(root: Path, report: Identifier) -> Results:

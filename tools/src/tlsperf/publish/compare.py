@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tlsperf.analysis.diff import OTHER_CONDITIONS, Field, RowPair, row_pairs
-from tlsperf.analysis.noise import when
 from tlsperf.analysis.ratios import untested
 from tlsperf.analysis.series import At, MeasuredRun, Sample, Series, key_of, measured, row_names
 from tlsperf.analysis.statistics import summary
@@ -24,11 +23,13 @@ from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise, Results, Row, Table
 from tlsperf.contract.run import Host, Implementation, Report, Run, RunWarning
+from tlsperf.contract.spreads import ModelSpreads
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.damage import readable
 from tlsperf.load.notes import known_notes
 from tlsperf.load.root import run_id
 from tlsperf.load.run import LoadedRun, loader, read_hosts, read_run, read_runs, withdrawal
+from tlsperf.load.spreads import read_spreads
 from tlsperf.publish.assemble import with_floors
 from tlsperf.report.notes import caveats_for, warnings_for
 from tlsperf.report.sections import report_noise
@@ -85,10 +86,10 @@ def compared(
         return side_of(single_figures(whole, estimator), place.id)
 
     a, b = map(side, places(left, right, folder, load))
-    noise = report_noise(dict.fromkeys([a.run.id, b.run.id]), runs, run_of)
+    noise = report_noise(dict.fromkeys([a.run.id, b.run.id]), run_of)
     hosts = read_hosts(root / "data" / "hosts", [runs[a.run.id], runs[b.run.id]])
     notes = known_notes(root / "data")
-    results = beside(a, b, noise, hosts, runs, across_hosts, scenario)
+    results = beside(a, b, noise, hosts, read_spreads(root), across_hosts, scenario)
     warnings = [*warnings_for(caveats_for(results, notes), notes), *results.warnings]
     return results.model_copy(update={"warnings": warnings})
 
@@ -149,7 +150,7 @@ def _places(reference: str, folder: Path, runs: Mapping[Identifier, Run]) -> lis
     run, _, identifier = reference.rpartition("/")
     named = {run_id(run): read_run(folder / run_id(run))} if run else runs
     ids = {of.id: {i.id for i in of.implementations} for of in named.values()}
-    newest_first = sorted(named.values(), key=when, reverse=True)
+    newest_first = sorted(named.values(), key=lambda of: of.when, reverse=True)
     if found := [Place(of.id, identifier) for of in newest_first if identifier in ids[of.id]]:
         return found
     if note := next(filter(None, (withdrawal(folder / of, identifier) for of in ids)), None):
@@ -211,13 +212,13 @@ def beside(
     right: Side,
     noise: Sequence[Noise],
     hosts: Mapping[Identifier, Host],
-    runs: Mapping[Identifier, Run],
+    spreads: Sequence[ModelSpreads],
     across_hosts: bool = False,
     scenario: str | None = None,
 ) -> Results:
     """The results of a report on two sides, with warnings for the rows that only one has.
 
-    `noise` is that of their runs; `hosts` and `runs` are all that are known. Raises UserError if
+    `noise` is that of their runs; `hosts` and `spreads` are all that are known. Raises UserError if
     there is no row to show.
     """
     pairs = row_pairs(left.rows, right.rows)
@@ -236,7 +237,7 @@ def beside(
         across_hosts=across_hosts,
         previous=None,
     )
-    results = with_floors(report, parts, noise, hosts, runs).results
+    results = with_floors(report, parts, noise, hosts, spreads).results
     shown = _with_rows(
         _without_verdicts(results, pairs), lambda row: is_named(row.name, row.anchor, scenario)
     )

@@ -39,9 +39,6 @@ MOST_FILES: Final = 12
 MOST_NOISE: Final = 48
 """Limit of the figures of noise floors on a page: three libraries in sixteen scenarios."""
 
-_PAIRED: Final = ("another layout", "other sessions")
-"""Noise floors of pairs of sessions, whose rows are only those farthest apart."""
-
 MOST_SHARES: Final = 12
 """Limit of the shares of harness and transport on a page: three libraries."""
 
@@ -84,7 +81,7 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     order = _order(page["tables"], calls)
     _say_once(page["tables"], order)
     _anchor_once(page["tables"], order, results)
-    noisy = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
+    noisy = sum(len(noise.rows) for noise in results.noise if noise.source != "another layout")
     page["noise"] = [_noise(noise, results, few=noisy <= MOST_NOISE) for noise in results.noise]
     by_id = {note.id: note for note in notes}
     for note in page["notes"]:
@@ -439,7 +436,7 @@ def _noise(noise: Noise, results: Results, *, few: bool) -> dict[str, Any]:
     """A noise floor; without rows if they are many, or if they are pairs of sessions."""
     kept = {"source", "run", "statement"}
     made = noise.model_dump(mode="json", include=kept)
-    if noise.rows and (noise.source in _PAIRED or not few):
+    if noise.rows and (noise.source == "another layout" or not few):
         return made | {"left_out": True}
     rows: dict[Identifier, dict[str, Any]] = {}
     order = [implementation.id for implementation in results.implementations]

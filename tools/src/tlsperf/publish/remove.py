@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tlsperf.analysis.noise import earlier
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
@@ -81,10 +80,6 @@ def _why_kept(
         return ""
     if named := _naming(re.escape(name), texts, root):
         return f"named in {', '.join(named)}"
-    for report in others:
-        own = [runs[run] for run in report.runs if run in runs]
-        if any(before.id == name for run in own for before in earlier(run, runs.values())):
-            return f"the noise floor of {report.id} may rest on it"
     command = ["git", "status", "--porcelain", "--", f"data/runs/{name}"]
     state = subprocess.run(command, cwd=root, capture_output=True, text=True)
     return "git does not have it as it is" if state.returncode or state.stdout else ""

@@ -34,6 +34,7 @@ from itertools import product
 from typing import Any, Final, Literal, NamedTuple
 
 from tlsperf.analysis.ratios import inverted
+from tlsperf.analysis.statistics import fewest_for_median
 from tlsperf.contract.errors import alternatives
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
@@ -484,9 +485,10 @@ class _Evaluation:
         return None
 
     def is_tested(self, row: Row, *places: _Place) -> bool:
-        """Whether a row has intervals of both figures, so that only a test can tell them apart."""
+        """Whether both figures have rounds enough, so that only a test can tell them apart."""
         named = {i for _, i in places}
-        return all(cell.interval for cell in row.cells if cell.implementation in named)
+        cells = [cell for cell in row.cells if cell.implementation in named]
+        return all((cell.count or 0) >= fewest_for_median() for cell in cells)
 
     def asked(self) -> Iterator[Pair]:
         test = self.test

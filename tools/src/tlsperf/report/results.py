@@ -5,7 +5,6 @@ All floats are rounded, so that another machine's mathematics library yields the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ from tlsperf.analysis.layouts import with_layouts
 from tlsperf.analysis.overhead import overhead_text, transfer_costs, with_harness
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, hosts_of, report_series, rounded
 from tlsperf.analysis.sessions import spreads_of
-from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
+from tlsperf.analysis.statistics import SAME_WITHIN, UNSTABLE_SPREAD_PERCENT, fewest_for_median
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.metrics import METRICS
@@ -25,6 +24,7 @@ from tlsperf.contract.results import (
     Table,
 )
 from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
+from tlsperf.contract.spreads import ModelSpreads
 from tlsperf.contract.text import counted, listed, share, shown
 from tlsperf.load.formats import FOREIGN
 from tlsperf.report.asked import asked_for
@@ -51,11 +51,10 @@ def _warnings(
         for c in row.cells
         if c.valid and c.value
     ]
-    fewest = Counter(c.count for c in cells if c.spread_percent is not None and not c.interval)
+    fewest = sum(1 < (c.count or 1) < fewest_for_median() for c in cells)
     if fewest:
         message = (
-            f"{share(fewest.total(), len(cells), 'figures', 'has', 'have')} too few rounds for an "
-            "interval."
+            f"{share(fewest, len(cells), 'figures', 'has', 'have')} too few rounds for an interval."
         )
         found.append(RunWarning(code="too-few-rounds", message=message))
     figures = [
@@ -236,12 +235,14 @@ def measured_report(
     floor: float = 1.0,
     claims: Sequence[Claim] = (),
     count_floor: float = 1.0,
+    spreads: Sequence[ModelSpreads] = (),
 ) -> MeasuredReport:
     """The series of a report, and its results without sections and charts.
 
     `floor` and `count_floor` are the noise floors of times and of counts that the report prints: no
     smaller difference is called faster, or fewer.
-    `claims` are those of its page; their comparisons count with those of the tables.
+    `claims` are those of its page; their comparisons count with those of the tables. `spreads` are
+    those of all processor models that are known.
 
     Raises UserError if no run has the baseline, a host is unknown, or one id names two builds.
     """
@@ -252,8 +253,14 @@ def measured_report(
             f"report {report.id}: found the baseline {report.baseline!r}, expected "
             f"{alternatives(report.baseline, ids)}"
         )
-    spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
-    series = report_series(runs, spreads, floor, report.across_hosts, count_floor)
+    hosts = _hosts(runs, known_hosts)
+    series = report_series(
+        runs,
+        spreads_of(hosts[0], spreads),
+        max(floor, SAME_WITHIN),
+        report.across_hosts,
+        count_floor,
+    )
     groups = grouped(series.rows)
     asked = asked_for(claims, list(groups.values()), implementations, report.baseline)
     count = comparisons(groups.values(), report.baseline, series.rules) + asked.tested
@@ -264,7 +271,6 @@ def measured_report(
         with_layouts(with_harness(table, costs), runs)
         for table in tables(runs, groups, series.rules, implementations, report.baseline)
     ]
-    hosts = _hosts(runs, known_hosts)
     timed = any(not METRICS[row.metric].is_count for table in of_rows for row in table.rows)
     results = Results(
         id=report.id,

@@ -8,7 +8,7 @@ from typing import Any
 from tlsperf.analysis.changes import changes, predecessor
 from tlsperf.analysis.efficiency import efficiency
 from tlsperf.analysis.means import group_means
-from tlsperf.analysis.noise import earlier, noise_of
+from tlsperf.analysis.noise import noise_of
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun
 from tlsperf.analysis.sockets import socket_shares
 from tlsperf.contract.record import Identifier
@@ -37,28 +37,12 @@ def sections(
         "noise": noise,
         "efficiency": efficiency(own),
         "sockets": socket_shares(own) or None,
-        "changes": changes(compared, own, _between_runs(noise)) if compared else None,
+        "changes": changes(compared, own) if compared else None,
     }
 
 
 def report_noise(
-    of: Iterable[Identifier],
-    runs: Mapping[Identifier, Run],
-    run_of: Callable[[Identifier], MeasuredRun],
+    of: Iterable[Identifier], run_of: Callable[[Identifier], MeasuredRun]
 ) -> list[Noise]:
     """The noise of the runs of a report; `run_of` returns the series of a run by id."""
-
-    def before(run: MeasuredRun) -> list[Identifier]:
-        return [other.id for other in earlier(run.loaded.run, runs.values())]
-
-    return [
-        found
-        for run in map(run_of, of)
-        for found in noise_of(run, list(readable(run_of, before(run))))
-    ]
-
-
-def _between_runs(noise: Sequence[Noise]) -> Noise | None:
-    """The largest noise between runs on the host; None if it is not known."""
-    known = [n for n in noise if n.source == "other sessions" and n.floor_percent is not None]
-    return max(known, key=lambda n: n.floor_percent or 0, default=None)
+    return [found for run in map(run_of, of) for found in noise_of(run)]

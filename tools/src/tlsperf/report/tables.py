@@ -212,7 +212,7 @@ def _cell(
     return Cell(
         implementation=implementation,
         value=_kept(sample.figure),
-        text=value_text(sample.figure, row.unit),
+        text=value_text(sample.figure, row.unit, digits=4 if intervals.reproduces(row) else 3),
         count=figures.count,
         warnings=warnings,
         ratio=ratio,
@@ -300,7 +300,7 @@ def tables(
                 better=metric.better,
                 by_phase=key.by_phase,
                 interval_source=intervals.source,
-                interval_note=intervals.note(sources),
+                interval_note=intervals.note,
                 warnings=_warnings(members),
                 baseline=baseline if has_ratios else None,
                 implementations=involved,

@@ -1,0 +1,151 @@
+"""`tlsperf spreads`: how far runs of the same builds differ, and whether they keep what pages
+promise.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tlsperf.analysis.series import measured
+from tlsperf.analysis.spreads import (
+    Agreement,
+    Difference,
+    PairOfRuns,
+    agreement,
+    foretold,
+    is_repeatable,
+    pairs_of,
+    spreads_of_models,
+)
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.spreads import ModelSpreads, SpreadsFile
+from tlsperf.contract.text import ABSENT, host_label, markdown_table
+from tlsperf.load.damage import readable
+from tlsperf.load.run import loader, read_runs
+from tlsperf.load.spreads import SPREADS, read_spreads
+from tlsperf.publish.files import put_file
+
+_HEADS: Final = (
+    *("two runs", "apart", "rates: median, 95%, most", "ratios: median, 95%, most"),
+    *("ratios within", "rates within", "contradictions"),
+)
+
+
+def spreads_text(root: Path, names: Sequence[Identifier]) -> tuple[str, bool]:
+    """The spreads as Markdown, and whether all pairs of runs keep what pages promise.
+
+    Without names, data/spreads.json is made again from all runs; with names, only the pairs of
+    these runs are compared with it. Raises UserError if no two runs have a build and a processor
+    model in common.
+    """
+    folder = root / "data" / "runs"
+    runs = {id_: run for id_, run in read_runs(folder).items() if is_repeatable(run)}
+    if unknown := [name for name in names if name not in runs]:
+        raise UserError(
+            f"{folder / unknown[0]}: found no such run, or one without times of tlsbench; expected "
+            "runs that another run could repeat"
+        )
+    load = loader(folder)
+    pairs = pairs_of(map(measured, readable(load, names or runs)))
+    if not pairs:
+        raise UserError(
+            f"{folder}: found no two runs of the same builds on one processor model, expected "
+            "some: measure a suite twice"
+        )
+    known = read_spreads(root) if names else spreads_of_models(pairs)
+    found = [(pair, agreement(pair, known)) for pair in pairs]
+    text = _pairs_text(found)
+    if not names:
+        put_file(root / SPREADS, _json(known).encode())
+        without = _together(foretold(pairs))
+        text = (
+            f"{_models_text(known)}\n{text}With spreads from the other days alone, "
+            f"{_of(without.ratios_within, without.ratios)} of the ratios of a day and "
+            f"{_of(without.rates_within, without.rates)} of its rates are within, and "
+            f"{without.contradictions} of {without.verdicts} verdicts contradict.\n"
+        )
+    return text, all(of.holds for _, of in found)
+
+
+def _json(models: Sequence[ModelSpreads]) -> str:
+    table = SpreadsFile(models=list(models)).model_dump(
+        mode="json", by_alias=True, exclude_none=True, exclude_defaults=False
+    )
+    for of in table["models"]:
+        of["host"] = {name: value for name, value in of["host"].items() if value not in ({}, [])}
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+
+
+def _models_text(models: Sequence[ModelSpreads]) -> str:
+    """The spreads of each model, by kind of figure."""
+    heads = ("processor model", "runs, days", "kind", "pairs", "rates", "ratios")
+    rows = [
+        (
+            f"{host_label(of.host)}, {of.host.cpu_model or 'model not recorded'}",
+            f"{of.runs}, {of.days}",
+            kind,
+            str(spread.pairs),
+            f"{spread.rates:.1f}%",
+            ABSENT if spread.ratios is None else f"{spread.ratios:.1f}%",
+        )
+        for of in models
+        for kind, spread in of.kinds.items()
+    ]
+    return markdown_table(heads, rows, right=heads[3:])
+
+
+def _pairs_text(found: Sequence[tuple[PairOfRuns, Agreement]]) -> str:
+    """Each pair of runs with how far its figures differ, and how many are within."""
+    rows = [
+        (
+            f"{pair.one.id}, {pair.other.id}",
+            _hours(pair.apart),
+            _percents(pair.rates),
+            _percents(pair.ratios),
+            _of(of.ratios_within, of.ratios),
+            _of(of.rates_within, of.rates),
+            f"{of.contradictions} of {of.verdicts}",
+        )
+        for pair, of in found
+    ]
+    total = _together([of for _, of in found])
+    return (
+        markdown_table(_HEADS, rows, right=_HEADS[1:])
+        + f"\nOf {len(found)} pairs of runs {sum(of.holds for _, of in found)} keep what pages "
+        f"promise: {_of(total.ratios_within, total.ratios)} of the ratios are within the interval "
+        f"of the other run, {_of(total.rates_within, total.rates)} of the rates within what a page "
+        f"says of them, and {total.contradictions} of {total.verdicts} verdicts contradict another "
+        "one.\n"
+    )
+
+
+def _together(found: Sequence[Agreement]) -> Agreement:
+    return Agreement(*map(sum, zip(*found, strict=True)))
+
+
+def _hours(apart: timedelta | None) -> str:
+    if apart is None:
+        return ABSENT
+    hours = apart / timedelta(hours=1)
+    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} days"
+
+
+def _percents(differences: Sequence[Difference]) -> str:
+    """The median, the 95th percentile and the largest of how far figures differ."""
+    if not differences:
+        return ABSENT
+    logs = np.abs([of.log for of in differences])
+    parts = (np.median(logs), np.quantile(logs, 0.95), logs.max())
+    return ", ".join(f"{100 * math.expm1(part):.1f}%" for part in parts)
+
+
+def _of(within: int, total: int) -> str:
+    return f"{100 * within / total:.1f}% of {total}" if total else ABSENT
