@@ -183,8 +183,8 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
         return factor_text(value)
     is_count = METRICS[metric].is_count
     if ratio.verdict == "no difference shown" and is_count:
-        reach = max(high, 1 / low)
-        return f"the same within {_whole_percent(reach)}%" if reach > 1 else "the same"
+        percent = _whole_percent(max(high, 1 / low))
+        return f"the same within {percent}%" if percent else "the same"
     if ratio.verdict == "no difference shown":
         return _same_text(low, value, high)
     if is_count and f"{low:.2f}" == f"{high:.2f}":
@@ -209,7 +209,7 @@ def _same_text(low: float, value: float, high: float) -> str:
 
 
 def _whole_percent(ratio: float) -> int:
-    return math.ceil(rounded(100 * (ratio - 1), 6))
+    return math.ceil(round(100 * (rounded(ratio, 6) - 1), 3))
 
 
 def _seen_from(low: float, value: float, high: float) -> float:
