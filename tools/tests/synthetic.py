@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from tlsperf.analysis.series import At, MeasuredReport, Sample, Series, measured
+from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
+from tlsperf.analysis.statistics import normal_quantile
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit
 from tlsperf.contract.record import SCENARIO_FIELDS, Phase, Scenario
-from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, RunCounter, Tool
+from tlsperf.contract.run import (
+    FigureKind,
+    HostFacts,
+    Implementation,
+    RawFile,
+    Report,
+    Run,
+    RunCounter,
+    Tool,
+)
 from tlsperf.load.check_rows import check_rows
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
@@ -214,3 +226,21 @@ def report_of(
     return measured_report(
         Report.model_validate(fields | report), [measured(run)], known, floor or 1.0, claims
     )
+
+
+def spreads(
+    rates: Mapping[FigureKind, float] | None = None,
+    ratios: Mapping[FigureKind, float] | None = None,
+    **more: Any,
+) -> Spreads:
+    """Spreads between runs with these standard deviations (in logs) by kind; 0 for the others."""
+
+    def percents(of: Mapping[FigureKind, float] | None) -> dict[FigureKind, float]:
+        deviations = {**dict.fromkeys(DEFAULT_SPREADS.rates, 0.0), **(of or {})}
+        reach = math.sqrt(2) * normal_quantile()
+        return {kind: 100 * math.expm1(reach * sd) for kind, sd in deviations.items()}
+
+    return Spreads(percents(rates), percents(ratios), **more)
+
+
+NO_SPREAD = spreads()

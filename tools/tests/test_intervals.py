@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
-from synthetic import HANDSHAKES, RUN, SIXTEEN, TRANSFERS, loaded_run, sample, series_with, single
+from synthetic import HANDSHAKES, TRANSFERS, sample, series_with, single, spreads
 from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.series import Sample, Series
 from tlsperf.analysis.sessions import (
@@ -22,14 +21,8 @@ from tlsperf.analysis.sessions import (
     log_medians,
 )
 from tlsperf.analysis.statistics import summary
-from tlsperf.contract.run import Run, Session
 
-SPREADS = Spreads(
-    medians={"transfer": 2.0, "full-handshake": 1.0, "resumed-handshake": 1.0},
-    ratios={},
-    of_host=False,
-)
-OF_HOST = Spreads(medians=SPREADS.medians, ratios={}, of_host=True)
+SPREADS = spreads({"transfer": 0.02, "full-handshake": 0.01, "resumed-handshake": 0.01})
 VALUES = list(1000 * np.exp(np.random.default_rng(8).normal(0, 0.01, 30)))
 
 
@@ -55,7 +48,7 @@ def test_with_fewer_the_interval_of_the_rounds_is_widened_by_the_spread_of_their
     ends = rounds.median, rounds.low, rounds.high
     for scenario, spread in ((HANDSHAKES[0], 0.01), (TRANSFERS[0], 0.02)):
         found = interval(by_sessions(sessions), of=scenario)
-        assert found == another_run_by_spread(*ends, sessions, spread)
+        assert found == pytest.approx(another_run_by_spread(*ends, spread))
 
 
 @pytest.mark.parametrize(
@@ -103,95 +96,40 @@ def test_with_five_sessions_they_and_what_the_table_shares_make_the_interval() -
     ]
     logs = [log_medians(s.sessions.values()) for s in timed]
     found = Intervals(rows, SPREADS).of(rows[0], timed[0])
-    assert found == another_run(timed[0].figure, logs[0], fit_prior(logs))
-    assert interval(timed[0]) == another_run(timed[0].figure, logs[0], NO_PRIOR)
+    assert found == pytest.approx(another_run(timed[0].figure, logs[0], fit_prior(logs), 0.01))
+    alone = another_run(timed[0].figure, logs[0], NO_PRIOR, 0.01)
+    assert interval(timed[0]) == pytest.approx(alone)
     assert found != interval(timed[0])
 
 
+MEASURED = spreads({"full-handshake": 0.05}, {"full-handshake": 0.01}, pairs=3, days=2)
+VIRTUAL = replace(MEASURED, virtual=True)
+TIMES = [series_with(by_sessions(5))]
+
+
 @pytest.mark.parametrize(
-    ("rows", "spreads", "source"),
+    ("rows", "of", "source", "notes"),
     [
-        ([series_with(by_sessions(5)), series_with(by_sessions(5), **COUNTS)], SPREADS, "sessions"),
-        ([series_with(by_sessions(5)), series_with(sample(*VALUES[:3]))], SPREADS, "sessions"),
-        (
-            [series_with(by_sessions(5)), series_with(by_sessions(5), by_sessions(3))],
-            SPREADS,
-            "default",
-        ),
-        ([series_with(by_sessions(3))], OF_HOST, "host"),
-        ([series_with(by_sessions(5), **COUNTS), series_with(sample(*VALUES[:3]))], SPREADS, None),
+        (TIMES, MEASURED, "measured", ["3 pairs of runs, on 2 days", "up to 2.8%"]),
+        (TIMES, SPREADS, "assumed", ["of which no two runs are known"]),
+        (TIMES, VIRTUAL, "measured", ["those of two runs differ by up to 15%"]),
+        ([series_with(by_sessions(5), **COUNTS)], SPREADS, None, []),
+        ([series_with(single(5.0))], SPREADS, None, []),
     ],
 )
-def test_the_source_of_a_table_is_the_weakest_way_of_any_of_its_intervals(
-    rows: list[Series], spreads: Spreads, source: str | None
+def test_a_table_says_what_its_ratios_and_rates_promise(
+    rows: list[Series], of: Spreads, source: str | None, notes: list[str]
 ) -> None:
-    found = Intervals(rows, spreads)
+    found = Intervals(rows, of)
     assert found.source == source
-    assert (found.note([]) is None) is (source is None)
+    assert (found.note is None) is (source is None)
+    assert all(note in (found.note or "") for note in notes)
 
 
-def of_sessions(run: str, seconds: int) -> Run:
-    """A run with three sessions; the last began so many seconds after the first."""
-    first = datetime(2026, 11, 21, tzinfo=UTC)
-    starts = (first + timedelta(seconds=seconds * part / 3) for part in (0, 1, 3))
-    sessions = [Session(number=n, started=at, seed=n) for n, at in enumerate(starts, 1)]
-    return loaded_run(run, {"openssl-1": {HANDSHAKES[0]: VALUES}}).run.model_copy(
-        update={"sessions": sessions}
-    )
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "1 minute"),
-        (60, "1 minute"),
-        (61, "2 minutes"),
-        (7140, "119 minutes"),
-        (7141, "2 hours"),
-        (10801, "4 hours"),
-    ],
-)
-def test_the_note_names_the_time_between_the_first_session_and_the_last(
-    seconds: int, text: str
-) -> None:
-    rows = [series_with(by_sessions(5))]
-    run, other = (of_sessions(of, seconds) for of in (RUN, "2026-11-20-a"))
-    note = Intervals(rows, SPREADS).note([run, of_sessions("2026-11-20-a", 10**6)]) or ""
-    assert f"of the run, which began within {text} of each other. If the host changes" in note
-    assert "of the run. If the host" in (Intervals(rows, SPREADS).note([other]) or "")
-
-
-LONGER = "If the host changes more over a longer time, the interval is too narrow."
-
-
-@pytest.mark.parametrize(
-    ("rows", "spreads", "note"),
-    [
-        (
-            [series_with(by_sessions(5))],
-            SPREADS,
-            "Its width comes from the spread between the 5 sessions of the run. " + LONGER,
-        ),
-        (
-            [series_with(by_sessions(5), Sample()), series_with(by_sessions(6))],
-            SPREADS,
-            "Its width comes from the spread between the 5 to 6 sessions of the run. " + LONGER,
-        ),
-        (
-            [series_with(by_sessions(3), of=s) for s in SIXTEEN],
-            OF_HOST,
-            "It is widened by a spread between sessions of 1.00% or 2.00%, which earlier runs on "
-            "this host measured. If the spread is now larger, the interval is too narrow.",
-        ),
-        (
-            [series_with(by_sessions(3), of=SIXTEEN[0])],
-            SPREADS,
-            "No spread between sessions was measured on this host, so intervals are widened by a "
-            "default of 2.00%. If the spread on this host is larger, they are too narrow.",
-        ),
-    ],
-)
-def test_the_note_names_the_sessions_or_the_spreads(
-    rows: list[Series], spreads: Spreads, note: str
-) -> None:
-    assert Intervals(rows, spreads).note([]) == f"An interval predicts another run. {note}"
+def test_a_rate_of_a_virtual_machine_has_no_interval_and_memory_has_one() -> None:
+    memory = HANDSHAKES[0].model_copy(update={"operation": "memory"})
+    bytes_ = series_with(by_sessions(5), of=memory, metric="allocated", unit="bytes/connection")
+    found = Intervals([*TIMES, bytes_], VIRTUAL)
+    assert found.of(TIMES[0], by_sessions(5)) is None
+    assert found.of(bytes_, by_sessions(5)) is not None
+    assert [found.reproduces(row) for row in (*TIMES, bytes_)] == [False, True]

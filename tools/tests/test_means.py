@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from synthetic import HANDSHAKES, TRANSFERS, Rates, in_sessions, loaded_run, report_of
-from tlsperf.analysis.means import _mean, group_means
-from tlsperf.analysis.series import At, Sample
+from tlsperf.analysis.means import group_means
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import GroupMean
 
@@ -55,7 +54,7 @@ def test_an_unpaired_mean_is_widened_by_the_drift_and_corrected_for_the_report()
         "rustls-1": dict.fromkeys(TRANSFERS[:2], (1.1 * drifting).tolist()),
     }
     [mean] = means(rates, "openssl-bench/2024")
-    assert mean.ratio.text == "no difference shown (0.95 to 1.27)"
+    assert mean.ratio.text == "no difference shown (16% would show)"
     # The drift is 10.3%; two rows and a mean are compared: 1.103 ** (2.394 / 1.960).
     assert (mean.ratio.note or "").endswith("interval widened by 12.7% for the drift between them")
 
@@ -76,13 +75,8 @@ def test_sessions_of_all_means_of_a_report_moderate_each_other() -> None:
         return ratio.low, ratio.high
 
     steady, wild = of(TRANSFERS, 0.001), of(HANDSHAKES, 0.02)
-    assert mean_of_transfers(steady) == (1.01912, 1.02181)
-    assert mean_of_transfers({i: {**steady[i], **wild[i]} for i in steady}) == (1.01092, 1.0301)
-
-
-def test_a_mean_is_of_the_rounds_that_all_rows_have_and_a_mean_of_maxima_is_one_of_maxima() -> None:
-    first, second, third = (At(RUN, 1, n) for n in (1, 2, 3))
-    rows = [Sample({first: 2.0, second: 8.0}), Sample({third: 3.0, second: 2.0})]
-    assert _mean(rows).valid == {second: pytest.approx(4)}
-    assert _mean(rows).statistic == "value"
-    assert _mean([Sample(statistic="max"), Sample(statistic="max")]).statistic == "max"
+    low, high = mean_of_transfers(steady)
+    with_wild = mean_of_transfers({i: {**steady[i], **wild[i]} for i in steady})
+    assert low is not None
+    assert high is not None
+    assert (with_wild[0] or 9) < low < high < (with_wild[1] or 0)

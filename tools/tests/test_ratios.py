@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from synthetic import HANDSHAKES, RUN, TRANSFERS, series, single
+from synthetic import HANDSHAKES, NO_SPREAD, RUN, TRANSFERS, series, single, spreads
 from tlsperf.analysis.ratios import (
     against_text,
     as_loss,
@@ -25,7 +25,7 @@ from tlsperf.analysis.ratios import (
     session_logs,
 )
 from tlsperf.analysis.series import At, Rules, Sample, Series
-from tlsperf.analysis.sessions import NO_PRIOR, Prior, Spreads, fit_prior, session_ratio
+from tlsperf.analysis.sessions import NO_PRIOR, Prior, fit_prior, session_ratio
 from tlsperf.analysis.statistics import (
     RatioEstimate,
     counted_ratio,
@@ -169,25 +169,21 @@ def test_an_unpaired_ratio_is_widened_by_the_drift_and_corrected() -> None:
     found = ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=rules)
     assert found == unpaired_ratio(OURS, THEIRS, 20, drift=1.01, floor=1.001)
     assert found.verdict == "no difference shown"
-    assert ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=Rules()).verdict == (
-        "faster"
-    )
+    alone = ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=Rules(floor=1))
+    assert alone.verdict == "faster"
     near = replace(rules, drift=1.0, floor=1.1)
     found = ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=near)
     assert (found.note or "").endswith("; within the noise floor of 10%")
 
 
-NO_SPREAD = Spreads(medians={}, ratios={"full-handshake": 0.0}, of_host=True)
-
-
-def test_a_paired_ratio_is_widened_by_the_spread_of_its_few_sessions_and_corrected() -> None:
-    spreads = Spreads(medians={}, ratios={"full-handshake": 1.0}, of_host=True)
-    rules = replace(PAIRS, comparisons=20, spreads=spreads, floor=1.001, drift=9.0)
-    for rounds, sessions in ((1000, 1), (8, 4)):
-        ours, theirs = sample(numbered(OURS), rounds), sample(numbered(THEIRS), rounds)
-        found = ratio_of(ours, theirs, rules=rules)
-        spread = 0.01 / math.sqrt(sessions)
-        assert found == paired_ratio(OURS, THEIRS, 20, "higher", spread, 1.001)
+@pytest.mark.parametrize("rounds", [1000, 8])
+def test_a_paired_ratio_is_widened_by_the_spread_between_runs_and_corrected(rounds: int) -> None:
+    of_kind = spreads(ratios={"full-handshake": 0.01})
+    rules = replace(PAIRS, comparisons=20, spreads=of_kind, floor=1.001, drift=9.0)
+    ours, theirs = sample(numbered(OURS), rounds), sample(numbered(THEIRS), rounds)
+    found = ratio_of(ours, theirs, rules=rules)
+    expected = paired_ratio(OURS, THEIRS, 20, "higher", 0.01, 1.001)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert paired_ratio(OURS, THEIRS, 20).low != found.low, "the spread is in it"
     near = ratio_of(ours, theirs, rules=replace(PAIRS, spreads=NO_SPREAD, floor=1.1))
     assert near.note == "within the noise floor of 10%"
@@ -200,10 +196,11 @@ def test_from_five_sessions_on_they_are_the_observations() -> None:
     prior = Prior(1e-4, 3.0)
     rules = replace(PAIRS, comparisons=20, floor=1.001, drift=9.0)
     found = ratio_of(ours, theirs, rules=rules, prior=prior)
-    assert found == session_ratio(logs, prior, 30, 20, "higher", 1.001)
+    spread = rules.spreads.of_ratio(HANDSHAKES[0])
+    assert found == session_ratio(logs, prior, 30, 20, "higher", 1.001, spread)
     assert found.rounds == 30
     near = ratio_of(ours, theirs, rules=replace(rules, floor=1.1), prior=prior)
-    assert near == session_ratio(logs, prior, 30, 20, "higher", 1.1)
+    assert near == session_ratio(logs, prior, 30, 20, "higher", 1.1, spread)
     assert near.verdict == "no difference shown"
     faster = ratio_of(ours, theirs, row("duration"), prior=prior)
     assert faster.value == pytest.approx(1 / found.value)
@@ -222,7 +219,7 @@ def test_rounds_of_pairs_are_corrected_and_have_the_direction_of_their_metric() 
     for metric, better in directions.items():
         for comparisons in (1, 20):
             found = paired_rounds_ratio(OURS.tolist(), THEIRS.tolist(), metric, comparisons)
-            assert found == paired_ratio(OURS, THEIRS, comparisons, better)
+            assert found == paired_ratio(OURS, THEIRS, comparisons, better, floor=1)
 
 
 @pytest.mark.parametrize(
@@ -282,9 +279,26 @@ UP, DOWN, NONE = (1.2, 1.1, 1.3), (0.8, 0.5, 0.9), (1.2, None, None)
             "1.25x more memory than B (1.11 to 2.00)",
         ),
         (
-            *("no difference shown", "rate", UP, "no difference shown (1.10 to 1.30)"),
-            "no difference shown from B (1.10 to 1.30)",
+            *("no difference shown", "rate", UP, "the same within 30%"),
+            "the same as B within 30%",
         ),
+        (
+            *("no difference shown", "rate", (0.99, 0.985, 1.01), "the same within 2%"),
+            "the same as B within 2%",
+        ),
+        (
+            *("no difference shown", "rate", (1.02, 0.98, 1.07)),
+            *("no difference shown (5% would show)", "no difference shown from B (5% would show)"),
+        ),
+        (*("no difference shown", "instructions", (1.0, 1.0, 1.0)), "the same", "the same as B"),
+        (
+            "faster",
+            "instructions",
+            (13.0, 13.0, 13.0),
+            "13.00x fewer",
+            "13.00x fewer instructions than B",
+        ),
+        ("slower", "instructions", (0.5, 0.5, 0.5), "2.00x more", "2.00x more instructions than B"),
         ("not tested", "rate", UP, "1.20x (1.10 to 1.30)", "1.20x as fast as B (1.10 to 1.30)"),
         ("not tested", "stall", UP, "1.20x (1.10 to 1.30)", "1.20x as good as B (1.10 to 1.30)"),
         ("not tested", "rate", NONE, "1.20x", "1.20x as fast as B"),
@@ -314,7 +328,7 @@ def test_a_text_states_only_what_the_verdict_allows(
         (RatioEstimate(1.03, 1.027, 1.033, "faster", True, 9), "3.0% gained (2.7 to 3.3%)"),
         (
             RatioEstimate(0.999, 0.98, 1.01, "no difference shown", True, 9),
-            "no difference shown (1.0% gained to 2.0% lost)",
+            "no difference shown (2% would show)",
         ),
         (RatioEstimate(0.688, None, None, "too few rounds", True, 2), "31.2% lost, too few rounds"),
         (RatioEstimate(0.688, None, None, "not tested", False, 0), "31.2% lost, not tested"),
@@ -331,8 +345,7 @@ def test_a_loss_is_one_minus_the_ratio_and_no_other_text_is_accepted(
 
 
 def test_transfers_and_handshakes_use_the_spread_of_their_kind() -> None:
-    spreads = Spreads(medians={}, ratios={"full-handshake": 0.0, "transfer": 5.0}, of_host=True)
-    rules = replace(PAIRS, spreads=spreads)
+    rules = replace(PAIRS, spreads=spreads(ratios={"transfer": 0.05}))
     transfer = replace(row(), scenario=TRANSFERS[0], unit="MiB/s")
     both = sample(numbered(OURS)), sample(numbered(THEIRS))
     narrow, wide = ratio_of(*both, rules=rules), ratio_of(*both, transfer, rules)

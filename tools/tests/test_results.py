@@ -21,11 +21,13 @@ from synthetic import (
     with_rows,
 )
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
+from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
-from tlsperf.contract.run import Host, HostFacts, Report, RunCounter, Source, Tool
+from tlsperf.contract.run import HostFacts, Report, RunCounter, Source, Tool
+from tlsperf.contract.spreads import ModelSpreads, Spread
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
 from tlsperf.report.charts import charts_of
@@ -454,26 +456,22 @@ def test_several_allocators_of_imported_figures_are_named() -> None:
 
 
 def test_the_noise_floor_is_printed_in_per_cent_and_is_a_rule_of_every_ratio() -> None:
-    report = made(loaded_run(RUN, rates()), floor=1.0123456)
-    assert report.results.noise_floor_percent == 1.235
-    assert report.series.rules.floor == 1.0123456
+    report = made(loaded_run(RUN, rates()), floor=1.0323456)
+    assert report.results.noise_floor_percent == 3.235
+    assert report.series.rules.floor == 1.0323456
+    assert made(loaded_run(RUN, rates()), floor=1.01).series.rules.floor == 1.02
     assert usual().noise_floor_percent is None
     assert usual().baseline == "openssl-3"
 
 
-def test_the_spreads_of_a_host_are_those_of_its_ratios() -> None:
-    known = Host.model_validate(
-        {
-            "schema": 1,
-            "name": "A host",
-            **HOST.model_dump(include={"id", "cpu", "architecture"}),
-            "between_sessions": {
-                "runs": [RUN],
-                "medians": {"transfer": 3.0},
-                "ratios": {"transfer": 2.0},
-            },
-        }
-    )
-    report = Report(id=RUN, title="", date=date(2026, 11, 21), runs=[RUN], baseline=None)
-    found = measured_report(report, [measured(loaded_run(RUN, rates()))], {"a-host": known})
-    assert found.series.rules.spreads.of_ratio(TRANSFERS[0]) == 0.02
+def test_the_spreads_of_a_processor_model_are_those_of_its_ratios() -> None:
+    found = made(loaded_run(RUN, rates()), spreads=[spreads_of_model(HOST)])
+    assert found.series.rules.spreads.ratios["transfer"] == 3.0
+    other = HOST.model_copy(update={"cpu": "Another CPU"})
+    unknown = made(loaded_run(RUN, rates()), spreads=[spreads_of_model(other)])
+    assert unknown.series.rules.spreads == DEFAULT_SPREADS
+
+
+def spreads_of_model(host: HostFacts) -> ModelSpreads:
+    of = Spread(rates=9.0, ratios=3.0, pairs=1, figures=1)
+    return ModelSpreads(host=host, runs=2, days=1, pairs=1, kinds={"transfer": of})

@@ -9,7 +9,7 @@ from tlsperf.analysis.series import measured
 from tlsperf.contract.run import Report
 from tlsperf.report.sections import report_noise, sections
 
-LINES = ["alternate rounds", "another layout", "other sessions"]
+LINES = ["alternate rounds", "another layout"]
 SUITE = {"name": "standard", "family": "main"}
 
 
@@ -31,18 +31,12 @@ def test_sections_of_the_second_of_three_reports() -> None:
     series = {id_: measured(run) for id_, run in loaded.items()}
 
     def of(report: Report) -> dict[str, Any]:
-        noise = report_noise(report.runs, runs, series.__getitem__)
+        noise = report_noise(report.runs, series.__getitem__)
         return dict(sections(report, reports, runs, noise, lambda id_: report_of(loaded[id_])))
 
     found, first = of(reports[1]), of(reports[0])
     assert [n.source for n in found["noise"]] == LINES
-    assert found["noise"][2].others == ["2026-01-01-first"]
     assert found["changes"].predecessor == "2026-01-01-first"
-    assert "widened by" in found["changes"].rule
-    assert found["changes"].libraries[0].statement == (
-        "OpenSSL 3.6.3, the same version: 0 faster, 0 slower, 16 unchanged of 16 rows"
-    )
     assert found["efficiency"] == []
     assert first["changes"] is None
     assert [n.source for n in first["noise"]] == LINES
-    assert first["noise"][2].others == []

@@ -10,6 +10,7 @@ import pytest
 
 from synthetic import (
     HANDSHAKES,
+    NO_SPREAD,
     RUN,
     TRANSFERS,
     Rates,
@@ -20,6 +21,7 @@ from synthetic import (
     run_of_rows,
     sample,
     series_with,
+    spreads,
     with_rows,
 )
 from tlsperf.analysis.series import (
@@ -33,18 +35,13 @@ from tlsperf.analysis.series import (
     row_names,
     widening,
 )
-from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
+from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import drift
 from tlsperf.contract.record import Scenario
 from tlsperf.load.run import LoadedRun
 
 ONE = "openssl-3.6.3"
 DRIFTING = [*([1000.0] * 15), *([1050.0] * 15)]
-NO_SPREAD = Spreads(
-    medians={"full-handshake": 0.0, "transfer": 0.0, "threads": 0.0, "other": 0.0},
-    ratios={},
-    of_host=True,
-)
 
 
 def test_a_sample_counts_if_something_is_valid_and_nothing_is_zero() -> None:
@@ -185,7 +182,7 @@ def test_only_the_rounds_of_a_single_run_need_no_drift() -> None:
     )
     assert report_series([foreign], NO_SPREAD).rules.drift == pytest.approx(1.05)
     assert report_series([one]).rules.spreads == DEFAULT_SPREADS
-    assert report_series([one]).rules.floor == 1
+    assert report_series([one]).rules.floor == 1.02
 
 
 def test_drift_uses_times_in_rounds() -> None:
@@ -201,23 +198,24 @@ def test_drift_uses_times_in_rounds() -> None:
     assert drift_of([series_with(sample(*[1.0] * 30), moved)]) == pytest.approx(1.05)
 
 
-def test_intervals_are_widened_by_drift_or_the_largest_spread_between_sessions() -> None:
+def test_intervals_are_widened_by_drift_or_the_largest_spread_between_runs() -> None:
     steady = series_with(sample(*[1000.0] * 30))
     assert widening([steady], NO_SPREAD) == 1
     assert widening([], DEFAULT_SPREADS) == 1
+    of_kinds = spreads({"full-handshake": 0.0058, "threads": 0.013})
     expected = math.exp(1.959964 * math.sqrt(2) * 0.0058)
-    assert widening([steady], DEFAULT_SPREADS) == pytest.approx(expected)
+    assert widening([steady], of_kinds) == pytest.approx(expected)
     threads = series_with(
         sample(*[1000.0] * 30), of=HANDSHAKES[0].model_copy(update={"threads": 2})
     )
     widest = math.exp(1.959964 * math.sqrt(2) * 0.013)
-    assert widening([steady, threads], DEFAULT_SPREADS) == pytest.approx(widest)
+    assert widening([steady, threads], of_kinds) == pytest.approx(widest)
     assert widening([series_with(sample(*DRIFTING))], DEFAULT_SPREADS) == pytest.approx(1.05)
     for row in (
         replace(threads, phase="flight-1"),
         replace(threads, metric="instructions", unit="instructions/handshake"),
     ):
-        assert widening([steady, row], DEFAULT_SPREADS) == pytest.approx(expected)
+        assert widening([steady, row], of_kinds) == pytest.approx(expected)
 
 
 def test_numbers_are_rounded_to_significant_digits() -> None:

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-import between_sessions
 import session_simulation
-import two_runs
-from project import ROOT
-from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, loaded_run, report_of
-from tlsperf.analysis.conditions import hosts_of
-from tlsperf.analysis.series import MeasuredRun, measured
+from synthetic import SIXTEEN, TRANSFERS, Rates, in_sessions, loaded_run, report_of
 from tlsperf.analysis.sessions import (
-    DEFAULT_SPREADS,
     MOST_DEGREES,
     NO_PRIOR,
     Prior,
+    Spreads,
     another_run,
     another_run_by_spread,
     fit_prior,
     kind_of,
     session_ratio,
-    spreads_of,
 )
-from tlsperf.analysis.statistics import Floats, paired_ratio
-from tlsperf.contract.errors import UserError
-from tlsperf.contract.run import Host, Run
-from tlsperf.load.run import load_run, read_hosts
+from tlsperf.analysis.statistics import Floats, paired_ratio, ratio_reach
 
 IDS = ["openssl-3.6.3", "boringssl-1", "rustls-1"]
 RUN = "2026-11-21-a"
@@ -53,18 +43,35 @@ def test_the_prior_of_rows_is_found_again() -> None:
     assert fit_prior([]) == NO_PRIOR
 
 
-def test_a_known_spread_widens_the_interval_in_squares() -> None:
-    low, high = another_run_by_spread(100, 99, 102, 1, 0)
+def test_the_spread_between_runs_widens_intervals_in_squares() -> None:
+    low, high = another_run_by_spread(100, 99, 102, 0)
     assert math.log(100 / low) == pytest.approx(math.sqrt(2) * math.log(100 / 99))
     assert math.log(high / 100) == pytest.approx(math.sqrt(2) * math.log(1.02))
-    low, high = another_run_by_spread(100, 100, 100, 4, 0.01)
-    assert math.log(high / 100) == pytest.approx(math.sqrt(2) * 1.96 * 0.01 / 2, rel=1e-4)
+    low, high = another_run_by_spread(100, 100, 100, 0.01)
+    assert math.log(high / 100) == pytest.approx(math.sqrt(2) * 1.96 * 0.01, rel=1e-4)
     rounds = 100 * np.exp(np.linspace(-0.01, 0.01, 30))
     one, wide = (paired_ratio(rounds, [100.0] * 30, spread=s) for s in (0, 0.02))
     assert one.high is not None
     assert wide.high is not None
     assert one.value == wide.value
-    assert math.log(wide.high) == pytest.approx(math.hypot(math.log(one.high), 1.96 * 0.02), 1e-3)
+    another = math.sqrt(2) * math.hypot(math.log(one.high), 1.96 * 0.02)
+    assert math.log(wide.high) == pytest.approx(another, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("own", "single", "spread", "comparisons", "reach"),
+    [
+        (0.05, 0.03, 0, 100, 0.05),
+        (0.00, 0.00, 0.01, 1, math.sqrt(2) * 1.959964 * 0.01),
+        (0.03, 0.03, 0.01, 1, math.sqrt(2) * math.hypot(0.03, 1.959964 * 0.01)),
+        (0.05, 0.01, 0.01, 1000, math.hypot(0.05, 4.055627 * 0.01)),
+    ],
+    ids=["the run alone", "another run", "with its error", "all comparisons"],
+)
+def test_the_interval_of_a_ratio_reaches_as_far_as_it_promises(
+    own: float, single: float, spread: float, comparisons: int, reach: float
+) -> None:
+    assert ratio_reach(own, single, spread, comparisons) == pytest.approx(reach, rel=1e-5)
 
 
 # --- reports -------------------------------------------------------------------------------------
@@ -92,9 +99,6 @@ def test_sessions_change_intervals_and_no_median() -> None:
     one, five = (
         report_of(of, baseline=IDS[0]).results.tables[0] for of in (run, in_sessions(run, 6))
     )
-    assert (one.interval_source, five.interval_source) == ("default", "sessions")
-    assert "widened by a default of 0.48%" in (one.interval_note or "")
-    assert "between the 5 sessions of the run" in (five.interval_note or "")
     values, intervals = (
         [[getattr(c, name) for row in table.rows for c in row.cells] for table in (one, five)]
         for name in ("value", "interval")
@@ -103,104 +107,13 @@ def test_sessions_change_intervals_and_no_median() -> None:
     assert intervals[0] != intervals[1]
 
 
-def test_a_spread_holds_for_the_machine_that_it_was_measured_on() -> None:
-    facts = {"id": "a-host", "cpu": "A CPU", "architecture": "x86_64", "kernel": "6.1"}
-    rates: Rates = {i: {TRANSFERS[0]: [1.0]} for i in IDS}
-
-    def run_on(id_: str, **more: object) -> Run:
-        return loaded_run(id_, rates, host=facts | more).run
-
-    known = {"runs": [RUN, "2026-11-20-gone"], "medians": {"transfer": 0.1}, "ratios": {}}
-    spread_of = Host.model_validate(facts | {"name": "A host", "between_sessions": known})
-    hosts = {"a-host": spread_of}
-    runs = {RUN: run_on(RUN, machine="a" * 16)}
-    later = "2026-11-22-a"
-    for run, holds in (
-        (run_on(later, machine="a" * 16), True),
-        (run_on(later, machine="b" * 16), False),
-        (run_on(later, machine="a" * 16, kernel="6.2"), False),
-        (run_on(later), False),
-    ):
-        found = spreads_of(hosts_of(run, hosts, runs)["a-host"])
-        assert found.of_host is holds, run.host
-        assert spreads_of(hosts_of(run, hosts, {})["a-host"]).of_host is False
-
-
-def test_each_session_of_a_run_is_one_for_the_spread() -> None:
-    for rounds, expected in ((6, {5}), (10, set())):
-        run = measured(in_sessions(loaded_run(RUN, drawn(4)), rounds))
-        for same in between_sessions.spreads([run]):
-            assert {len(of) for kind in same.values() for of in kind} == expected
-
-
 def test_scenarios_have_a_kind() -> None:
     kinds = {kind_of(s) for s in SIXTEEN}
     assert kinds == {"transfer", "full-handshake", "resumed-handshake"}
     assert kind_of(SIXTEEN[0].model_copy(update={"threads": 2})) == "threads"
     assert kind_of(SIXTEEN[0].model_copy(update={"operation": "primitive"})) == "other"
-
-
-def test_two_runs_of_the_same_programs_agree() -> None:
-    def run_on(id_: str, rates: Rates, sha: str = "a") -> MeasuredRun:
-        programs = [implementation(i, binary_sha256=sha * 64) for i in IDS]
-        return measured(in_sessions(loaded_run(id_, rates, programs), 6))
-
-    now, before = run_on(RUN, drawn(3)), "2026-11-20-a"
-    found = two_runs.agreement(now, run_on(before, drawn(5)), DEFAULT_SPREADS)
-    assert found.medians == 2 * 3 * 16
-    assert found.holds
-    assert found.verdicts >= 32
-    turned = two_runs.agreement(now, run_on(before, drawn(5, (1.3, 1, 1))), DEFAULT_SPREADS)
-    assert not turned.holds
-    assert len(turned.contradictions) == 16
-    assert "verdicts contradict" in turned.text()
-    with pytest.raises(UserError, match="no program"):
-        two_runs.agreement(now, run_on(before, drawn(5), sha="b"), DEFAULT_SPREADS)
-
-
-# --- the texts of the benchmarks, and the runs that they name -------------------------------------
-
-
-@pytest.mark.nightly
-def test_spreads_of_known_hosts_are_those_of_their_runs() -> None:
-    known = [host.between_sessions for host in read_hosts(ROOT / "data" / "hosts").values()]
-    spreads = [of for of in known if of is not None]
-    assert spreads
-    for of in spreads:
-        runs = [measured(load_run(between_sessions.RUNS / id_)) for id_ in of.runs]
-        found = map(percents, between_sessions.spreads(runs))
-        assert list(found) == [of.medians, of.ratios]
-
-
-@pytest.mark.nightly
-def test_default_spreads_are_those_of_their_runs_and_of_the_guide() -> None:
-    folders = [between_sessions.RUNS / name for name in between_sessions.OF_ONE_DAY]
-    medians, ratios = between_sessions.spreads([measured(load_run(f)) for f in folders])
-    assert percents(medians) == DEFAULT_SPREADS.medians
-    assert percents(ratios) == DEFAULT_SPREADS.ratios
-    guide = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
-    for kind, percent in DEFAULT_SPREADS.medians.items():
-        assert f"{percent:.2f}%" in guide, kind
-
-
-def percents(same: between_sessions.Same) -> dict[str, float]:
-    return {k: round(between_sessions.spread_percent(of), 2) for k, of in same.items()}
-
-
-@pytest.mark.nightly
-def test_the_text_about_two_runs_is_the_output_of_the_program(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = (ROOT / "tools" / "benchmarks" / "two_runs.md").read_text(encoding="utf-8")
-    command = (
-        r"^    python tools/benchmarks/two_runs.py (\S+) (\S+)\n\nResult, with exit code (\d):$"
-    )
-    commands = re.findall(command, text, re.M)
-    assert commands
-    assert len(commands) == text.count("tools/benchmarks/two_runs.py")
-    for run, other, code in commands:
-        assert two_runs.main([run, other]) == int(code)
-        assert capsys.readouterr().out in text, (run, other)
+    assert kind_of(SIXTEEN[0].model_copy(update={"operation": "memory"})) == "memory"
+    assert kind_of(SIXTEEN[-1], "p99") == "latency"
 
 
 @pytest.mark.nightly
@@ -296,8 +209,9 @@ def test_another_run_has_the_error_of_two_medians() -> None:
 
 
 def test_spreads_are_in_per_cent_by_kind() -> None:
-    assert DEFAULT_SPREADS.of_median(TRANSFERS[0]) == pytest.approx(0.0048)
-    assert DEFAULT_SPREADS.of_ratio(TRANSFERS[0]) == pytest.approx(0.0022)
+    found = Spreads({"transfer": 5.7}, {"transfer": 2.81})
+    assert found.of_median(TRANSFERS[0]) == pytest.approx(0.02, rel=1e-3)
+    assert found.of_ratio(TRANSFERS[0]) == pytest.approx(0.01, rel=1e-3)
 
 
 LOGS = np.array([0.009, 0.011, 0.010, 0.012, 0.008])
@@ -306,8 +220,14 @@ LOGS = np.array([0.009, 0.011, 0.010, 0.012, 0.008])
 @pytest.mark.parametrize(
     ("logs", "prior", "more", "expected", "verdict"),
     [
-        (LOGS, NO_PRIOR, {}, (1.008069, 1.010050, 1.012035), "faster"),
-        (LOGS, NO_PRIOR, {"better": "lower"}, (0.988108, 0.990050, 0.991995), "slower"),
+        (LOGS, NO_PRIOR, {"floor": 1}, (1.008069, 1.010050, 1.012035), "faster"),
+        (
+            LOGS,
+            NO_PRIOR,
+            {"floor": 1, "better": "lower"},
+            (0.988108, 0.990050, 0.991995),
+            "slower",
+        ),
         (
             ROWS[3],
             SHARED,

@@ -135,9 +135,7 @@ def another_layout(run: MeasuredRun) -> Noise:
                 if ours is not None and theirs is not None:
                     ratios.append(math.exp(ours - theirs))
     if not medians:
-        statement = (
-            "Another layout: not measured, because each program of this run has only one layout."
-        )
+        statement = "Another layout: not measured, because each program of this run has only one."
         return Noise(
             source="another layout", run=run.id, comparisons=0, statement=statement, rows=[]
         )

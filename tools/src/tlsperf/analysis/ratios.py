@@ -118,12 +118,12 @@ def paired_rounds_ratio(
 ) -> RatioEstimate:
     """Left over right of paired rounds, or of counts, whose rounds need not be pairs.
 
-    `floor` is the ratio up to which the counts of one program in a run differ.
+    `floor` is the ratio up to which there is no difference.
     """
     definition = METRICS[metric]
     if definition.same_within is not None:
         return counted_ratio(left, right, max(definition.same_within, floor))
-    return paired_ratio(left, right, comparisons, definition.better)
+    return paired_ratio(left, right, comparisons, definition.better, floor=floor)
 
 
 def figure_ratio(left: Sample, right: Sample, metric: Metric, note: str) -> RatioEstimate:
@@ -269,6 +269,9 @@ def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
             amount = f" {definition.amount}" if definition.amount else ""
             return f"{head}{amount} than {other}{tail}"
         case "no difference shown":
+            same, within, percent = head.partition(" within ")
+            if same == "the same":
+                return f"{same} as {other}{within}{percent}"
             return f"{head} from {other}{tail}"
         case "too few rounds":
             return f"{factor_text(ratio.value)} as {good} as {other}, too few rounds to test"

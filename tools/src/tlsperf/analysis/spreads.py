@@ -31,9 +31,6 @@ from tlsperf.contract.spreads import ModelSpreads, Spread
 WITHIN: Final = 0.9
 """The part of the figures of two runs that each must have within what the other promises."""
 
-_FEWEST: Final = 10
-"""A pair with fewer figures of a kind says little about it by itself."""
-
 _APART: Final = ("shuffled", "shared")
 
 Ratios = Mapping[Identifier, float]
@@ -225,7 +222,7 @@ def _identity(host: HostFacts) -> HostFacts:
 def _spread(pairs: Sequence[PairOfRuns], kind: FigureKind) -> Spread:
     rates = [_of_kind(pair.rates, kind) for pair in pairs]
     ratios = [log for pair in pairs for log in _of_kind(pair.ratios, kind)]
-    of_pairs = [_quantile(of, WITHIN) for of in rates if len(of) >= _FEWEST]
+    of_pairs = [_quantile(of, WITHIN) for of in rates if of]
     every = [log for of in rates for log in of]
     return Spread(
         rates=_percent(max([_quantile(every, 1 - ALPHA), *of_pairs])),

@@ -341,13 +341,14 @@ def verdict(
 ) -> tuple[Verdict, str | None]:
     """The only rule: better or worse if the interval excludes 1 and the ratio is beyond the floor.
 
-    `floor` is the ratio up to which there is no difference; the note names it if it decides the
-    verdict.
+    `floor` is the ratio up to which there is no difference; the note names a
+    noise floor that decides the verdict.
     """
     if low <= 1 <= high:
         return "no difference shown", None
     if max(value, 1 / value) <= floor:
-        return "no difference shown", f"within {100 * (floor - 1):.2g}%"
+        beyond = f"within the noise floor of {100 * (floor - 1):.2g}%"
+        return "no difference shown", beyond if floor > SAME_WITHIN else None
     return ("faster" if low > 1 else "slower"), None
 
 

@@ -1,0 +1,172 @@
+"""How far two runs differ: which runs are a pair, and what intervals come of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commands import tlsperf
+from project import NEW
+from synthetic import SIXTEEN, Rates, implementation, in_sessions, loaded_run
+from tlsperf.analysis.series import MeasuredRun, measured
+from tlsperf.analysis.sessions import DEFAULT_SPREADS, spreads_of
+from tlsperf.analysis.spreads import (
+    PairOfRuns,
+    agreement,
+    foretold,
+    is_repeatable,
+    pairs_of,
+    spreads_of_models,
+)
+from tlsperf.contract.run import HostFacts, Source
+from tlsperf.contract.spreads import ModelSpreads
+
+ONE, TWO, THREE = "openssl-3.6.3", "boringssl-1", "rustls-1"
+MODEL = "family 25, model 17, stepping 1"
+
+
+def host(**facts: Any) -> HostFacts:
+    fields = {"id": "a-host", "cpu": "A CPU", "architecture": "x86_64", "cpu_model": MODEL}
+    return HostFacts(**{**fields, "virtual": True, **facts})
+
+
+def run_of(day: int, factors: tuple[float, ...] = (1, 1, 1), **more: Any) -> MeasuredRun:
+    """A run of that day in November; each implementation is faster by a factor."""
+    random = np.random.default_rng(day)
+    rates: Rates = {
+        i: {s: list(1000 * factor * np.exp(random.normal(0, 0.002, 30))) for s in SIXTEEN}
+        for i, factor in zip((ONE, TWO, THREE), factors, strict=True)
+    }
+    known = more.pop("known", [implementation(i) for i in rates])
+    run = loaded_run(f"2026-11-{day}-a", rates, known, **{"host": host(), **more})
+    return measured(in_sessions(run, 6))
+
+
+def only(*runs: MeasuredRun) -> PairOfRuns:
+    [pair] = pairs_of(runs)
+    return pair
+
+
+def model(*runs: MeasuredRun) -> ModelSpreads:
+    [found] = spreads_of_models(pairs_of(runs))
+    return found
+
+
+# --- which runs are a pair -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pairs", "more"),
+    [
+        (1, {}),
+        (1, {"host": host(machine="a" * 16, kernel="6.2", id="another-name")}),
+        (1, {"host": host(cpu_model=None)}),
+        (0, {"host": host(cpu_model="family 26, model 2, stepping 1")}),
+        (0, {"host": host(cpu="Another CPU")}),
+        (0, {"host": host(threads=4)}),
+        (0, {"host": None}),
+        (0, {"known": [implementation(i, commit="c" * 40) for i in (ONE, TWO, THREE)]}),
+    ],
+)
+def test_two_runs_are_a_pair_if_builds_and_processor_model_are_the_same(
+    pairs: int, more: dict[str, Any]
+) -> None:
+    first = run_of(20, host=host(threads=2))
+    assert len(pairs_of([run_of(21, **more), first])) == pairs
+
+
+@pytest.mark.parametrize(
+    ("is_one", "changes"),
+    [
+        (True, {}),
+        (False, {"source": Source(title="A page", url="https://example.org/")}),
+        (False, {"host": None}),
+    ],
+)
+def test_figures_of_others_are_not_repeated(is_one: bool, changes: dict[str, Any]) -> None:
+    assert is_repeatable(run_of(20).loaded.run.model_copy(update=changes)) is is_one
+
+
+def test_figures_are_those_that_a_reader_sees() -> None:
+    pair = only(run_of(20), run_of(21, (1.2, 1.2, 1.2)))
+    assert len(pair.rates) == 3 * 16
+    assert len(pair.ratios) == 3 * 16
+    assert {round(of.log, 1) for of in pair.rates} == {round(np.log(1.2), 1)}
+    assert max(abs(of.log) for of in pair.ratios) < 0.01
+
+
+# --- spreads and agreement -----------------------------------------------------------------------
+
+
+def test_a_spread_has_rates_and_ratios_and_is_made_of_all_pairs() -> None:
+    found = model(run_of(20), run_of(21, (1.2, 1.2, 1.2)), run_of(22, (1.1, 1.1, 1.1)))
+    assert (found.runs, found.days, found.pairs) == (3, 3, 3)
+    of = found.kinds["transfer"]
+    assert of.pairs == 3
+    assert of.rates == pytest.approx(20, abs=1)
+    assert of.ratios == pytest.approx(0.5, abs=0.3)
+
+
+def test_a_host_that_changes_for_all_libraries_keeps_every_promise_about_ratios() -> None:
+    runs = [run_of(20), run_of(21, (1.25, 1.24, 1.26)), run_of(22, (0.8, 0.82, 0.8))]
+    known = spreads_of_models(pairs_of(runs))
+    for pair in pairs_of(runs):
+        found = agreement(pair, known)
+        assert found.holds, found
+        assert found.ratios == found.rates == 2 * 3 * 16
+
+
+def test_two_runs_that_contradict_each_other_are_counted_and_then_prevented() -> None:
+    pair = only(run_of(20, (1, 1, 1.3)), run_of(21, (1.3, 1, 1)))
+    without = agreement(pair, [])
+    assert without.contradictions == 16
+    assert not without.holds
+    [known] = spreads_of_models([pair])
+    assert agreement(pair, [known]).contradictions == 0
+
+
+def test_a_day_is_foretold_by_the_others() -> None:
+    calm = [run_of(day) for day in (20, 21)]
+    assert all(of.ratios_hold for of in foretold(pairs_of(calm)))
+    odd = [*calm, run_of(22, (1.5, 1, 1))]
+    assert not all(of.ratios_hold for of in foretold(pairs_of(odd))), "no other day was like it"
+
+
+def test_a_model_without_runs_has_the_widest_of_virtual_machines_or_the_default() -> None:
+    known = [model(run_of(20), run_of(21, (1.2, 1.2, 1.3)))]
+    own = spreads_of(host(), known)
+    assert own.pairs == 1
+    assert own.ratios["transfer"] > 5
+    other = spreads_of(host(cpu="Another CPU"), known)
+    assert (other.ratios, other.pairs) == (own.ratios, 0)
+    assert spreads_of(host(cpu="Another CPU", virtual=False), known) == DEFAULT_SPREADS
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_all_runs_make_the_file_and_two_runs_are_compared_with_it(project: Path) -> None:
+    file = project / "data" / "spreads.json"
+    file.unlink(missing_ok=True)
+    every = tlsperf(project, "spreads")
+    assert every.code == 0, every.errors
+    known = json.loads(file.read_text(encoding="utf-8"))["models"]
+    assert any(of["days"] > 1 for of in known)
+    made = file.read_bytes()
+    both = tlsperf(project, "spreads", "2026-11-07-versions", NEW)
+    assert both.code == 0, both.errors
+    assert "100.0% of" in both.out
+    assert file.read_bytes() == made
+
+
+def test_runs_that_nothing_repeats_are_named(project: Path) -> None:
+    alone = tlsperf(project, "spreads", NEW)
+    assert alone.code == 1
+    assert "measure a suite twice" in alone.errors
+    unknown = tlsperf(project, "spreads", "2026-11-22-nothing")
+    assert unknown.code == 1
+    assert "2026-11-22-nothing: found no such run" in unknown.errors
