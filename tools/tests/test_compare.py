@@ -89,7 +89,7 @@ def compared(
     """The results of two sides, which are of one run unless there is another one."""
     runs = (measured(of) if isinstance(of, LoadedRun) else of for of in (left, right or left))
     one, two = (side_of(run, id_) for run, id_ in zip(runs, ids, strict=True))
-    return beside(one, two, noise, HOSTS, {}, across_hosts, scenario)
+    return beside(one, two, noise, HOSTS, [], across_hosts, scenario)
 
 
 def rows_of(results: Results) -> dict[str, tuple[Cell, Cell]]:

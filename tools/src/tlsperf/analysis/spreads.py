@@ -45,12 +45,14 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairOfRuns:
-    """Two runs of the same builds on one processor model, the earlier one first."""
+    """Two runs of the same builds, the earlier one first."""
 
     one: MeasuredRun
     other: MeasuredRun
     rows: Sequence[tuple[Series, Series]]
     builds: Sequence[Identifier]
+    one_model: bool
+    """Whether both were measured on one processor model: only then one foretells the other."""
 
     @property
     def days(self) -> frozenset[date]:
@@ -124,19 +126,22 @@ def is_repeatable(run: Run) -> bool:
     )
 
 
-def pairs_of(runs: Iterable[MeasuredRun]) -> list[PairOfRuns]:
-    """Each two runs on one processor model that have rows of the same builds."""
+def pairs_of(runs: Iterable[MeasuredRun], *, across_models: bool = False) -> list[PairOfRuns]:
+    """Each two runs that have rows of the same builds, on one processor model or across models."""
     ordered = sorted(runs, key=lambda run: run.loaded.run.when)
     timed = {run.id: {row.key: row for row in run.series if _is_timed(row)} for run in ordered}
     found = []
     for one, other in combinations(ordered, 2):
         hosts = one.loaded.run.host, other.loaded.run.host
-        if hosts[0] is None or hosts[1] is None or not one_model(hosts[0], hosts[1]):
+        if hosts[0] is None or hosts[1] is None:
+            continue
+        same = one_model(hosts[0], hosts[1])
+        if not (same or across_models):
             continue
         builds = _same_builds(one.loaded.run, other.loaded.run)
         there = timed[other.id]
         rows = [(row, there[key]) for key, row in timed[one.id].items() if key in there]
-        pair = PairOfRuns(one, other, rows, builds)
+        pair = PairOfRuns(one, other, rows, builds, same)
         if builds and rows and pair.rates:
             found.append(pair)
     return found

@@ -54,14 +54,14 @@ def spreads_text(root: Path, names: Sequence[Identifier]) -> tuple[str, bool]:
             "runs that another run could repeat"
         )
     load = loader(folder)
-    pairs = pairs_of(map(measured, readable(load, names or runs)))
-    if not pairs:
+    pairs = pairs_of(map(measured, readable(load, names or runs)), across_models=bool(names))
+    if not any(pair.one_model for pair in pairs):
         raise UserError(
             f"{folder}: found no two runs of the same builds on one processor model, expected "
             "some: measure a suite twice"
         )
     known = read_spreads(root) if names else spreads_of_models(pairs)
-    found = [(pair, agreement(pair, known)) for pair in pairs]
+    found = [(pair, agreement(pair, known) if pair.one_model else None) for pair in pairs]
     text = _pairs_text(found)
     if not names:
         put_file(root / SPREADS, _json(known).encode())
@@ -72,7 +72,7 @@ def spreads_text(root: Path, names: Sequence[Identifier]) -> tuple[str, bool]:
             f"{_of(without.rates_within, without.rates)} of its rates are within, and "
             f"{without.contradictions} of {without.verdicts} verdicts contradict.\n"
         )
-    return text, all(of.holds for _, of in found)
+    return text, all(of is None or of.holds for _, of in found)
 
 
 def _json(models: Sequence[ModelSpreads]) -> str:
@@ -102,24 +102,33 @@ def _models_text(models: Sequence[ModelSpreads]) -> str:
     return markdown_table(heads, rows, right=heads[3:])
 
 
-def _pairs_text(found: Sequence[tuple[PairOfRuns, Agreement]]) -> str:
-    """Each pair of runs with how far its figures differ, and how many are within."""
+def _pairs_text(found: Sequence[tuple[PairOfRuns, Agreement | None]]) -> str:
+    """Each pair of runs with how far its figures differ, and how many are within; on two processor
+    models no run promises anything of the other.
+    """
     rows = [
         (
             f"{pair.one.id}, {pair.other.id}",
             _hours(pair.apart),
             _percents(pair.rates),
             _percents(pair.ratios),
-            _of(of.ratios_within, of.ratios),
-            _of(of.rates_within, of.rates),
-            f"{of.contradictions} of {of.verdicts}",
+            *(
+                (
+                    _of(of.ratios_within, of.ratios),
+                    _of(of.rates_within, of.rates),
+                    f"{of.contradictions} of {of.verdicts}",
+                )
+                if of
+                else ("another processor", ABSENT, ABSENT)
+            ),
         )
         for pair, of in found
     ]
-    total = _together([of for _, of in found])
+    promised = [of for _, of in found if of]
+    total = _together(promised)
     return (
         markdown_table(_HEADS, rows, right=_HEADS[1:])
-        + f"\nOf {len(found)} pairs of runs {sum(of.holds for _, of in found)} keep what pages "
+        + f"\nOf {len(promised)} pairs of runs {sum(of.holds for of in promised)} keep what pages "
         f"promise: {_of(total.ratios_within, total.ratios)} of the ratios are within the interval "
         f"of the other run, {_of(total.rates_within, total.rates)} of the rates within what a page "
         f"says of them, and {total.contradictions} of {total.verdicts} verdicts contradict another "
