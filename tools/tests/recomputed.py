@@ -162,7 +162,9 @@ def mean(table: str) -> Column:
 def over(above: str, below: str) -> Column:
     def column(report: Report, build: str) -> Shown:
         one, other = report.value(above, build), report.value(below, build)
-        return Shown(f"{one / other:.2f}x") if one and other else NOTHING
+        if not (one and other):
+            return NOTHING
+        return Shown(f"{one / other:.{1 if one < 10 * other else 0}f}x")
 
     return column
 
@@ -177,34 +179,43 @@ def of_many(anchor: str, times: int) -> Column:
     return column
 
 
-def loss(report: Report, build: str, before: str, after: str) -> dict[str, Any] | None:
-    """The ratio of two rows in the price list."""
-    for row in (row for table in report.results["prices"] for row in table["rows"]):
-        if (row["anchor"], row.get("against")) == (after, before):
-            cells = (c for c in row["cells"] if c["implementation"] == build and "ratio" in c)
-            return next((cell["ratio"] for cell in cells), None)
+def price(
+    report: Report, build: str, before: str, after: str
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The cell of a row in the price list, and the ratio of the other row to it."""
+    for table in report.results["prices"]:
+        cells = {
+            (row["anchor"], row.get("against")): cell
+            for row in table["rows"]
+            for cell in row["cells"]
+            if cell["implementation"] == build
+        }
+        first, second = cells.get((before, None)), cells.get((after, before), {})
+        if first and "value" in first and "ratio" in second:
+            return first, second["ratio"]
     return None
 
 
-def lost(before: str, after: str) -> Column:
-    def column(report: Report, build: str) -> Shown:
-        ratio = loss(report, build, before, after)
-        if ratio is None:
-            return NOTHING
-        text, interval = said(ratio["text"])
-        return Shown(text, None, interval)
+def costs(before: str, after: str) -> list[Column]:
+    """The time of a handshake, what another adds, and what is lost: of one ratio."""
 
-    return column
+    def column(part: int) -> Column:
+        def of(report: Report, build: str) -> Shown:
+            if (found := price(report, build, before, after)) is None:
+                return NOTHING
+            cell, ratio = found
+            text, interval = said(ratio["text"])
+            added = f"{cell['value'] * (1 / ratio['value'] - 1):.1f}"
+            there = report.link(after)
+            return [
+                Shown(cell["text"], None, cell.get("interval"), report.link(before)),
+                Shown(added, None, None, there),
+                Shown(text, None, interval, there),
+            ][part]
 
+        return of
 
-def added(before: str, after: str) -> Column:
-    """The microseconds of a handshake at one rate more than of one at another."""
-
-    def column(report: Report, build: str) -> Shown:
-        one, other = report.value(before, build), report.value(after, build)
-        return Shown(f"{1e6 / other - 1e6 / one:.1f} µs") if one and other else NOTHING
-
-    return column
+    return [column(part) for part in range(3)]
 
 
 def cores(*demand: tuple[float, str]) -> Column:

@@ -282,21 +282,27 @@ def test_losses_count_once_among_the_comparisons_of_the_page() -> None:
         assert all(f"corrected for {count} comparisons" in note for note in notes)
 
 
-def test_a_loss_has_one_interval_in_all_tables() -> None:
+def test_a_row_has_one_loss_and_one_time_in_all_tables_and_they_agree() -> None:
     random = np.random.default_rng(1)
     noisy = [
-        observed(OPENSSL, scenario, list(rate * np.exp(random.normal(0, 0.01, 15))))
+        observed(OPENSSL, scenario, list(rate * np.exp(random.normal(0, 0.05, 15))))
         for scenario, rate in ((TODAY, 9e3), (HYBRID, 8e3), (LEAF, 5e3), (of_ml_dsa(), 4e3))
     ]
     found = tables(*noisy)
-    one = cells(found["prices-server"])[1]
-    assert one.ratio == cells(found["prices-server-groups"])[1].ratio
-    for of in (one, one.ratio):
-        assert of is not None
-        assert of.low is not None
-        assert of.value is not None
-        assert of.high is not None
-        assert of.low < of.value < of.high
+    first, *others = cells(found["prices-server"])
+    assert others[0] == cells(found["prices-server-groups"])[1]
+    beside = cells(found["prices-server-certificates"])
+    assert [cell.value for cell in beside] == [others[0].value, others[2].value]
+    for cell in others:
+        assert first.value
+        assert cell.value
+        assert cell.ratio
+        assert first.value / cell.value == pytest.approx(cell.ratio.value, rel=1e-6)
+        for of in (cell, cell.ratio):
+            assert of.low is not None
+            assert of.value is not None
+            assert of.high is not None
+            assert of.low < of.value < of.high
 
 
 # --- on the page ----------------------------------------------------------------------------------

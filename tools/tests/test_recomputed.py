@@ -26,18 +26,17 @@ from recomputed import (
     Column,
     Report,
     Shown,
-    added,
     computed,
     cores,
+    costs,
     factor,
     figure,
     host_name,
-    loss,
-    lost,
     mark_of,
     mean,
     of_many,
     over,
+    price,
     reports_of,
     shown,
 )
@@ -70,8 +69,7 @@ def document(root: Path, path: str) -> dict[str, Any]:
 
 def by_key(side: str, key: str) -> tuple[str, list[Column]]:
     rows = [f"{FULL}-{key}-{group}-{side}" for group in ("x25519", "x25519mlkem768")]
-    plain = [figure(row, marked=False) for row in rows]
-    return f"{side}-{key}", [*plain, lost(*rows), added(*rows)]
+    return f"{side}-{key}", costs(*rows)
 
 
 def by_moment(side: str) -> list[Column]:
@@ -194,24 +192,29 @@ def leaders(report: Report, anchor: str) -> list[str]:
     return [verdict[mark_of(leading[0]) if leading else None], *texts]
 
 
+def spread(values: Sequence[float], digits: int = 0) -> str:
+    """The least to the largest, or the one that both are."""
+    return " to ".join(dict.fromkeys(f"{of(values):.{digits}f}" for of in (min, max)))
+
+
 def losses(report: Report, side: str) -> list[str]:
-    """The least and the most that a sentence says is lost."""
-    before, after = (f"{FULL}-ecdsa-p256-{g}-{side}" for g in ("x25519", "x25519mlkem768"))
-    found = []
-    for build in report.builds:
-        ratio = loss(report, build, before, after)
-        if ratio and ratio["verdict"] == "slower":
-            more = added(before, after)(report, build).text
-            of = f"({report.labels[build]}, {more}"
-            found.append((-ratio["value"], ratio["text"].partition(" ")[0], of))
+    """The least and the most that a sentence says is lost and takes longer."""
+    rows = [f"{FULL}-ecdsa-p256-{g}-{side}" for g in ("x25519", "x25519mlkem768")]
+    found = [
+        (cell["value"], ratio["value"])
+        for build in report.builds
+        for cell, ratio in [price(report, build, *rows) or ({}, {"verdict": ""})]
+        if ratio["verdict"] == "slower"
+    ]
     assert found
-    return [part for _, *parts in (min(found), max(found)) for part in parts]
+    shares = spread([100 * (1 - ratio) for _, ratio in found])
+    return [f" {shares}% of", f" {spread([time * (1 / ratio - 1) for time, ratio in found])} µs"]
 
 
 def by_factor(report: Report, task: str) -> list[str]:
     column = over(f"{task}-2-threads", task)
-    texts = {report.labels[i]: column(report, i) for i in report.builds}
-    return [f"{cell.text} ({label})" for label, cell in texts.items() if cell != NOTHING]
+    found = [cell for i in report.builds if (cell := column(report, i)) != NOTHING]
+    return [f" {spread([float(cell.text.removesuffix('x')) for cell in found], 1)} times"]
 
 
 def least_and_most(report: Report) -> list[str]:
@@ -1017,43 +1020,78 @@ def test_a_headline_has_the_figures_of_its_row(root: Path) -> None:
 
 
 @pytest.mark.any_site
-def test_a_price_is_the_inverse_of_a_rate_and_a_loss_that_of_the_rates(root: Path) -> None:
+def test_times_of_a_price_list_agree_with_its_losses_and_with_each_other(root: Path) -> None:
     seen = 0
     for report in reports_of(root):
         every = {row["anchor"]: (t, row) for t in report.results["tables"] for row in t["rows"]}
+        times: dict[tuple[str, str], float] = {}
+        firsts: dict[str, str] = {}
         for table in report.results.get("prices") or ():
+            timed = table["unit"] == "µs"
+            if timed:
+                firsts.setdefault(table["rows"][0]["scenario"]["side"], table["rows"][0]["anchor"])
+            own = {row["anchor"]: row["cells"] for row in table["rows"]}
             for row in table["rows"]:
                 known = {c["implementation"]: c for c in every[row["anchor"]][1]["cells"]}
-                before = every[row["against"]][1]["cells"] if "against" in row else ()
-                of_before = {c["implementation"]: c for c in before}
+                of_before = {c["implementation"]: c for c in own.get(row.get("against"), ())}
                 assert row["scenario"] == every[row["anchor"]][1]["scenario"]
                 for cell in row["cells"]:
-                    of = known.get(cell["implementation"], {})
+                    build = cell["implementation"]
+                    of = known.get(build, {})
                     if not of.get("valid") or not of.get("value"):
                         assert cell["text"] == "–"
                         continue
-                    timed = table["unit"] == "µs"
-                    ends = ("value", "high", "low") if timed else ("value", "low", "high")
-                    expected = [1e6 / of[end] if timed else of[end] for end in ends if end in of]
-                    got = [cell[end] for end in ("value", "low", "high") if end in cell]
-                    assert got == pytest.approx(expected, rel=1e-6), row["name"]
                     assert printed(cell["text"], cell["value"])
                     if "interval" in cell:
                         assert printed(cell["interval"], cell["low"], cell["high"])
-                    first = of_before.get(cell["implementation"], {})
-                    assert ("ratio" in cell) <= bool(first)
-                    if "ratio" in cell and timed:
-                        rates = of["value"] / first["value"]
-                        assert cell["ratio"]["value"] == pytest.approx(rates, rel=0.05)
-                        if cell["ratio"]["verdict"] == "slower":
-                            value, low, high = (
-                                cell["ratio"][end] for end in ("value", "high", "low")
-                            )
-                            text = cell["ratio"]["text"]
-                            assert " lost (" in text
-                            assert printed(text, *(100 * (1 - it) for it in (value, low, high)))
                     seen += 1
+                    if not timed:
+                        assert [cell.get(end) for end in ENDS] == [of.get(end) for end in ENDS]
+                        continue
+                    is_first = row["anchor"] in firsts.values()
+                    near = pytest.approx(1e6 / of["value"], rel=1e-6 if is_first else 0.12)
+                    assert cell["value"] == near, row["name"]
+                    assert cell["value"] == times.setdefault((row["anchor"], build), cell["value"])
+                    assert ("ratio" in cell) <= (build in of_before)
+                    if "ratio" in cell:
+                        check_loss(cell, of_before[build], table["dividing_percent"])
     assert seen or not any(report.results.get("prices") for report in reports_of(root))
+
+
+ENDS: Final = ("value", "low", "high")
+
+
+def check_loss(cell: dict[str, Any], before: dict[str, Any], percent: float) -> None:
+    """What is lost is the paired ratio, and the times give the same."""
+    ratio = cell["ratio"]
+    [first], [after] = numbers(before["text"]), numbers(cell["text"])
+    assert first / after == pytest.approx(ratio["value"], rel=percent / 100)
+    if ratio["verdict"] == "slower":
+        value, low, high = (ratio[end] for end in ("value", "high", "low"))
+        assert " lost (" in ratio["text"]
+        assert printed(ratio["text"], *(100 * (1 - it) for it in (value, low, high)))
+
+
+@pytest.mark.any_site
+def test_a_table_says_how_far_dividing_two_figures_is_from_their_ratio(root: Path) -> None:
+    seen = 0
+    for report in reports_of(root):
+        for table in report.tables:
+            apart = [0.0]
+            for row in table["rows"]:
+                if METRICS[row["metric"]].is_count:
+                    continue
+                of = {cell["implementation"]: cell for cell in row["cells"]}
+                for cell in (cell for cell in row["cells"] if "ratio" in cell):
+                    [ours], [theirs] = (numbers(it["text"]) for it in (cell, of[table["baseline"]]))
+                    if ours and theirs:
+                        quotient = ours / theirs if table["better"] == "higher" else theirs / ours
+                        apart.append(100 * abs(quotient / cell["ratio"]["value"] - 1))
+                        seen += 1
+            assert max(apart) <= table.get("dividing_percent", 0) + 1e-4, table["anchor"]
+            said = re.findall(r"dividing two figures gives up to ([\d.]+)%", table["caption"])
+            assert said == [f"{table['dividing_percent']:g}"] if max(apart) > 0.5 else len(said) < 2
+    assert seen > 100
 
 
 @pytest.mark.any_site

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reports import reports
 from synthetic import RUN, implementation, loaded_run, sample, series, single
@@ -174,8 +176,8 @@ WITHIN: list[list[dict[str, Any]]] = [
 @pytest.mark.parametrize("fields", [ORDERED[1:5], ORDERED[6:], [ORDERED[0], ORDERED[5]], *WITHIN])
 def test_rows_are_in_one_order(fields: list[dict[str, Any]]) -> None:
     rows = [series(scenario("primitive", **of), "operations/s") for of in fields]
-    for given in (rows, rows[::-1], rows[1:] + rows[:1]):
-        [found] = grouped(given).values()
+    for mixed in (rows, rows[::-1], rows[1:] + rows[:1]):
+        [found] = grouped(mixed).values()
         assert [row.scenario for row in found] == [row.scenario for row in rows]
 
 
@@ -325,6 +327,29 @@ def test_a_cell_has_its_median_its_interval_and_its_ratio() -> None:
     assert (ours.note, ours.warnings) == (None, [])
     assert (ours.ratio and ours.ratio.verdict, theirs.ratio) == ("faster", None)
     assert (ours.best, ours.tied, theirs.best, theirs.tied) == (True, False, False, False)
+
+
+ROUNDS = st.lists(st.tuples(*[st.floats(1.0, 9e4)] * 2), min_size=1, max_size=9)
+
+
+@given(ROUNDS, ROUNDS)
+def test_dividing_figures_is_within_what_a_table_says_of_their_ratio(
+    one: list[tuple[float, float]], other: list[tuple[float, float]]
+) -> None:
+    rows = [
+        series(scenario("transfer", side=side), "MiB/s", samples={OURS: ours, THEIRS: theirs})
+        for side, rounds in (("sender", one), ("receiver", other))
+        for ours, theirs in [[sample(*values) for values in zip(*rounds, strict=True)]]
+    ]
+    made = table(*rows)
+    assert made.dividing_percent is not None
+    for row in made.rows:
+        ours, theirs = row.cells
+        assert ours.ratio
+        quotient = float(ours.text.replace(",", "")) / float(theirs.text.replace(",", ""))
+        assert 100 * abs(quotient / ours.ratio.value - 1) <= made.dividing_percent + 1e-4
+    said = "dividing two figures gives up to"
+    assert (f"{said} {made.dividing_percent:g}%" in made.caption) is (made.dividing_percent >= 0.5)
 
 
 def test_an_interval_has_the_decimals_of_its_median() -> None:

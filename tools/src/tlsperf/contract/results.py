@@ -183,6 +183,12 @@ class Table(Model):
         None, description="of ratios and times; absent: it has no intervals, or those of counts"
     )
     interval_note: str | None = Field(None, description="what they promise, in sentences")
+    dividing_percent: float | None = Field(
+        None,
+        ge=0,
+        description="by how much at most a quotient of two printed figures differs from their "
+        "ratio; absent: it has no ratios but those of counts",
+    )
     warnings: list[str] = Field([], description="about its figures: a sentence each")
     harness: list[HarnessShare] | None = Field(
         None, description="shares of transfers; absent: not measured"

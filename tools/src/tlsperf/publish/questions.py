@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Ratio, Results
-from tlsperf.contract.text import listed
+from tlsperf.contract.results import Cell, Ratio, Results
 from tlsperf.publish.capacity import capacity
 from tlsperf.publish.reports import reference
 from tlsperf.publish.sheets import NOTHING, Source, first_with, own_sources, with_most_libraries
@@ -125,7 +123,6 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
         "On the wire it adds 1,184 bytes to a ClientHello and 1,088 to a ServerHello: the key and "
         "the ciphertext of ML-KEM-768 (FIPS 203)."
     )
-    columns = ["X25519, handshakes/s", "X25519MLKEM768, handshakes/s", "Lost", "Added"]
     return Question(
         id="post-quantum",
         title="What does post-quantum key exchange cost?",
@@ -136,20 +133,20 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
             _sheet(
                 source,
                 f"{side}-{key}",
-                f"A {side}, {_KEYS[key]}, full handshakes, one thread.",
-                columns,
+                f"A {side}, {_KEYS[key]}, full handshakes, one thread: the time of one with X25519, "
+                "and what X25519MLKEM768 adds and costs.",
+                ["X25519, µs", "Added, µs", "Handshakes lost"],
                 lambda i, rows=rows: _costs(source, rows, i),  # type: ignore[misc]
             )
             for (key, side), rows in pairs.items()
         ],
         meaning=[
-            "The time added is the time that ML-KEM-768 takes in one handshake on that side. It is "
-            "part of a full handshake with either certificate, so the share of handshakes lost "
-            "depends on the rest of the handshake.",
+            "The same time is a smaller share of a longer handshake, so the share of handshakes "
+            "lost depends on the certificate too."
         ],
         limits=[
-            "Rates are medians. A loss is that of the report's price list: from rounds in pairs, "
-            "with an interval that is corrected for all comparisons of the report.",
+            "All figures are those of the report's price list, from ratios of the same rounds. "
+            "Intervals are corrected for all comparisons of the report.",
             "A larger ClientHello may need another packet. No network was measured.",
             _ONE_HOST,
         ],
@@ -161,9 +158,14 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
 class _Price(NamedTuple):
     """What the price list of a report has for one library, from one row to another."""
 
+    before: Cell
+    """The time of a handshake; `added` is in microseconds too."""
     ratio: Ratio
-    added: float
-    """Microseconds for each handshake."""
+
+    @property
+    def added(self) -> float:
+        """By the ratio that the loss is of."""
+        return (self.before.value or 0) * (1 / self.ratio.value - 1)
 
     @property
     def lost(self) -> tuple[str, str]:
@@ -182,41 +184,40 @@ def _price(source: Source, rows: tuple[str, str], i: Identifier) -> _Price | Non
             if cell.implementation == i
         }
         before, after = cells.get((first, None)), cells.get((second, first))
-        if before and before.value and after and after.value and after.ratio:
-            return _Price(after.ratio, after.value - before.value)
+        if before and before.value and after and after.ratio:
+            return _Price(before, after.ratio)
     return None
 
 
 def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCell]:
     price = _price(source, rows, i)
     if price is None:
-        return [NOTHING] * 4
-    first, second = (source.figure(row, i).model_copy(update={"mark": None}) for row in rows)
+        return [NOTHING] * 3
+    before, after = map(source.link, rows)
     text, interval = price.lost
     return [
-        first,
-        second,
-        SheetCell(text=text, detail=interval or None),
-        SheetCell(text=f"{price.added:.1f} µs"),
+        SheetCell(text=price.before.text, detail=price.before.interval, href=before),
+        SheetCell(text=f"{price.added:.1f}", href=after),
+        SheetCell(text=text, detail=interval or None, href=after),
     ]
 
 
 def _range_of_costs(source: Source, rows: tuple[str, str]) -> str:
-    """The least and the largest loss, of those with that verdict."""
-    every = [(price, i) for i in source.shown if (price := _price(source, rows, i))]
-    clear = sorted(
-        ((price, i) for price, i in every if price.ratio.verdict == "slower"),
-        key=lambda of: -of[0].ratio.value,
-    )
+    """The range of the losses with that verdict; it ranks none, as their intervals overlap."""
+    every = [price for i in source.shown if (price := _price(source, rows, i))]
+    clear = [price for price in every if price.ratio.verdict == "slower"]
     if not clear:
         return "no handshakes that the report shows"
+    shares = _range([100 * (1 - price.ratio.value) for price in clear])
+    times = _range([price.added for price in clear])
     others = len(every) - len(clear)
-    least, most = (
-        f"{price.lost[0].removesuffix(' lost')}{of} ({source.label(i)}, {price.added:.1f} µs each)"
-        for (price, i), of in ((clear[0], " of its handshakes"), (clear[-1], ""))
-    )
     rest = f"; in {others} of {len(every)} libraries no loss is shown" if others else ""
-    return f"from {least} to {most}{rest}"
+    return f"{shares}% of its handshakes, by library: each takes {times} µs longer{rest}"
+
+
+def _range(values: Sequence[float], digits: int = 0) -> str:
+    """The least to the largest of some values: 17 to 23."""
+    return " to ".join(dict.fromkeys(f"{of(values):.{digits}f}" for of in (min, max)))
 
 
 def _memory(sources: Sequence[Source]) -> Question | None:
@@ -322,16 +323,13 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
         )
         reports.append(reference(large.results))
     answer = [
-        f"{title}, from one thread to two: "
-        + listed(
-            [
-                f"{text} ({source.label(i)})"
-                for i in source.shown
-                if (text := _factor(source, i, task, f"{task}-2-threads").text) != NOTHING.text
+        f"{title}: two threads make {_range(factors, 1)} times as many as one, by library."
+        for task, title in tasks.items()
+        if (
+            factors := [
+                f for i in source.shown if (f := _over(source, i, f"{task}-2-threads", task))
             ]
         )
-        + "."
-        for task, title in tasks.items()
     ]
     return Question(
         id="scaling",
@@ -341,23 +339,24 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
         answer=answer,
         sheets=sheets,
         meaning=[
-            "If its threads never wait for each other, a library makes 2.00x the handshakes on two "
-            "cores. A lower factor may come from locks, shared caches or the clock of the "
-            "processor."
+            "A factor below the number of threads may come from locks, shared caches, the clock of "
+            "the processor, or cores that are hardware threads of one physical core."
         ],
-        limits=[
-            f"On {source.host}, three and four threads share two cores. These two cores may be "
-            "two hardware threads of one physical core.",
-            _MEDIANS,
-        ],
+        limits=[f"On {source.host}, three and four threads share two cores.", _MEDIANS],
         host=source.host,
         reports=reports,
     )
 
 
 def _factor(source: Source, i: Identifier, before: str, after: str) -> SheetCell:
-    first, second = source.value(before, i), source.value(after, i)
-    return SheetCell(text=factor_text(second / first)) if first and second else NOTHING
+    """Of two medians, so with two digits."""
+    factor = _over(source, i, after, before)
+    return SheetCell(text=f"{factor:.{1 if factor < 10 else 0}f}x") if factor else NOTHING
+
+
+def _over(source: Source, i: Identifier, one: str, other: str) -> float | None:
+    above, below = source.value(one, i), source.value(other, i)
+    return above / below if above and below else None
 
 
 def _tail(sources: Sequence[Source]) -> Question | None:

@@ -2,7 +2,7 @@
 
 A row is a choice of a key exchange and of certificates. Each library is compared with itself: the
 handshakes that a side loses are those of its rate against its rate in another row, in the same
-rounds.
+rounds. Its times come from the same ratios, so that they agree with what is lost.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from tlsperf.analysis.ratios import as_loss, prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import Key, Rules, Series, key_of, rounded
-from tlsperf.contract.record import Identifier
+from tlsperf.contract.record import Identifier, Side
 from tlsperf.contract.results import Cell, Ratio, Row, Table
 from tlsperf.contract.text import ABSENT, interval_text, value_text
 from tlsperf.report.pairs import tested_in
@@ -25,6 +25,7 @@ from tlsperf.report.price_list import (
     PriceTable,
     segments_of,
 )
+from tlsperf.report.tables import with_dividing
 
 SEGMENT: Final = 1_460
 """Bytes of a TCP segment over Ethernet and IPv4."""
@@ -130,9 +131,35 @@ def price_tables(
     `tables` have the rows of the series: their anchors, intervals and reasons.
     """
     listed = _listed(rows)
-    losses = _losses(_pairs(listed), rules)
+    losses, times = _losses(_pairs(listed), rules), _times(listed, rules)
     shown = {key_of(table, row): (table, row) for table in tables for row in table.rows}
-    return [_table(of, shown, losses, rules, implementations) for of in listed]
+    return [_table(of, shown, losses, times, rules, implementations) for of in listed]
+
+
+_Times = Mapping[Key, Mapping[Identifier, float]]
+
+
+def _times(listed: Iterable[_Listed], rules: Rules) -> _Times:
+    """Microseconds of a handshake by library, the same in all tables.
+
+    They are that of the side's first column, divided by the ratio to it.
+    """
+    firsts: dict[Side, Series] = {}
+    found: dict[Key, dict[Identifier, float]] = {}
+    for table, columns in listed:
+        for series in (column.series for column in columns if table.figure == RATE):
+            first = firsts.setdefault(table.side, series)
+            if series.key in found:
+                continue
+            of_column = found[series.key] = {}
+            for i, sample in series.samples.items():
+                if not sample.counts:
+                    continue
+                other = first.samples.get(i)
+                ratio = other and sample_ratio(sample, other, series, rules)
+                rate = other.figure * ratio.value if other and ratio else sample.figure
+                of_column[i] = 1e6 / rate
+    return found
 
 
 _Losses = Mapping[tuple[Key, Key], Mapping[Identifier, Ratio]]
@@ -160,6 +187,7 @@ def _table(
     of: _Listed,
     shown: Mapping[Key, tuple[Table, Row]],
     losses: _Losses,
+    times: _Times,
     rules: Rules,
     implementations: Sequence[Identifier],
 ) -> Table:
@@ -174,8 +202,9 @@ def _table(
         row = shown[series.key][1]
         lost = losses.get((series.key, against.key), {}) if against else {}
         segments = _segments(series, shown)
+        of_column = times.get(series.key, {})
         cells = [
-            _cell(i, known[choice].get(i), timed=table.figure == RATE).model_copy(
+            _cell(i, known[choice].get(i), of_column.get(i)).model_copy(
                 update={"ratio": lost.get(i), "segments": segments.get(i)}
             )
             for i in involved
@@ -191,7 +220,7 @@ def _table(
             " Those of losses come from ratios of the same rounds, and are corrected for "
             f"{rules.comparisons} comparisons."
         )
-    return Table(
+    made = Table(
         anchor=table.anchor,
         title=table.title,
         caption=_caption(table),
@@ -202,19 +231,19 @@ def _table(
         implementations=involved,
         rows=rows,
     )
+    return with_dividing(made)
 
 
-def _cell(implementation: Identifier, cell: Cell | None, *, timed: bool) -> Cell:
-    """A cell of the price list from that of the row; a time is the inverse of its rate."""
+def _cell(implementation: Identifier, cell: Cell | None, micros: float | None) -> Cell:
+    """A cell of the price list from that of the row; of one with a time, it has the time."""
     if cell is None or cell.value is None or not cell.valid:
         note = (cell and cell.note) or "not measured"
         return Cell(implementation=implementation, text=ABSENT, note=note)
-    if not timed:
+    if micros is None:
         return cell.model_copy(update={"best": False, "tied": False})
-    micros = 1e6 / cell.value
     interval: dict[str, float | str] = {}
     if cell.low and cell.high:
-        low, high = 1e6 / cell.high, 1e6 / cell.low
+        low, high = (micros * cell.value / end for end in (cell.high, cell.low))
         interval = {
             "low": rounded(low),
             "high": rounded(high),
@@ -256,7 +285,7 @@ def _caption(table: PriceTable) -> str:
         other = "the column before" if table.in_pairs else "its own first column"
         return (
             f"Processor time of one {handshake} TLS 1.3 handshake, and the part of its handshakes "
-            f"per second that a library loses against {other}."
+            f"per second that a library loses against {other}, both from the same ratios."
         )
     if table.figure == MEMORY:
         return "Bytes that one more idle connection has allocated on this side, after data."

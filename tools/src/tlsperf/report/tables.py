@@ -6,9 +6,10 @@ count is shown with the reason, and has no ratio.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +18,7 @@ from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
 from tlsperf.contract.metric import MetricDefinition
-from tlsperf.contract.metrics import STATISTICS, Unit
+from tlsperf.contract.metrics import METRICS, STATISTICS, Unit
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import CERTIFICATES, Identifier, Scenario
@@ -289,25 +290,64 @@ def tables(
             )
         has_ratios = any(c.ratio for row in rows for c in row.cells)
         shown = next((i for i in implementations if has_ratios and i.id == baseline), None)
-        found.append(
-            Table(
-                anchor=key.anchor,
-                title=key.title,
-                caption=_counted_caption(rows, shown, metric, sources)
-                if metric.is_count
-                else _caption(rows, shown, rules.comparisons, sources),
-                unit=key.unit,
-                better=metric.better,
-                by_phase=key.by_phase,
-                interval_source=intervals.source,
-                interval_note=intervals.note,
-                warnings=_warnings(members),
-                baseline=baseline if has_ratios else None,
-                implementations=involved,
-                rows=rows,
-            )
+        table = Table(
+            anchor=key.anchor,
+            title=key.title,
+            caption=_counted_caption(rows, shown, metric, sources)
+            if metric.is_count
+            else _caption(rows, shown, rules.comparisons, sources),
+            unit=key.unit,
+            better=metric.better,
+            by_phase=key.by_phase,
+            interval_source=intervals.source,
+            interval_note=intervals.note,
+            warnings=_warnings(members),
+            baseline=baseline if has_ratios else None,
+            implementations=involved,
+            rows=rows,
         )
+        found.append(with_dividing(table))
     return found
+
+
+HIDDEN_PERCENT: Final = 0.5
+"""A ratio near 1 with two decimals hides a smaller difference."""
+
+
+def with_dividing(table: Table) -> Table:
+    """The table with how far a quotient of two of its figures may be from their ratio.
+
+    The caption says it, unless the rounding of a ratio hides it.
+    """
+    apart = [abs(quotient / ratio - 1) for quotient, ratio in _divided(table)]
+    if not apart:
+        return table
+    percent = math.ceil(1000 * max(apart) - 1e-6) / 10
+    caption = table.caption
+    if percent >= HIDDEN_PERCENT:
+        caption += (
+            f" {'Losses' if table.compares_rows else 'Ratios'} come from pairs of rounds: dividing "
+            f"two figures gives up to {percent:g}% more or less."
+        )
+    return table.model_copy(update={"dividing_percent": percent, "caption": caption})
+
+
+def _divided(table: Table) -> Iterator[tuple[float, float]]:
+    """For each ratio of rounds the quotient of the figures as readers see them, and the ratio.
+
+    A ratio of counts is that quotient.
+    """
+    rows = {row.anchor: row.cells for row in table.rows}
+    for row in (row for row in table.rows if not METRICS[row.metric].is_count):
+        texts = {c.implementation: c.text for c in rows[row.against or row.anchor]}
+        for cell in row.cells:
+            other = cell.implementation if row.against else table.baseline
+            if cell.ratio is None or other is None:
+                continue
+            ours, theirs = (float(of.replace(",", "")) for of in (cell.text, texts[other]))
+            if ours and theirs:
+                quotient = ours / theirs if table.better == "higher" else theirs / ours
+                yield quotient, cell.ratio.value
 
 
 def grouped(rows: Sequence[Series]) -> dict[TableKey, list[Series]]:
