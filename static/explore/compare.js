@@ -1,5 +1,5 @@
-// Compares figures with the baseline that the reader chose. Verdicts come from reports only: a ratio
-// that no report tested is marked. Pure functions.
+// Compares figures with the baseline that the reader chose. Every ratio is that of a report: rates of
+// two reports have none. Pure functions.
 
 /** @typedef {import("./view.js").Figure} Figure */
 /** @typedef {import("./view.js").Group} Group */
@@ -13,42 +13,22 @@
  * @property {any} comparisons comparisons.json of its report; not needed if it is the report's own baseline
  */
 
-/** A ratio without a verdict, as in reports: 1.22x. @param {number} value */
-export function factor(value) {
-  return `${value.toFixed(2)}x`;
-}
-
 /** The id of a baseline in an address. @param {Figure} figure */
 export const baselineId = (figure) => `${figure.report}~${figure.library}`;
 
 /**
  * The ratio of a figure to the baseline's in the same scenario; above 1 is better. Undefined for the
- * baseline itself, without a figure of the baseline, and if one of the two does not count.
+ * baseline itself, for a figure of another report, and where the report has none.
  *
  * @param {Figure} figure
- * @param {Figure[]} all of the table
  * @param {Baseline} baseline
- * @param {string} better higher or lower
  * @returns {Comparison | undefined}
  */
-export function against(figure, all, baseline, better) {
-  if (figure.report === baseline.report) {
-    if (figure.library === baseline.library) return undefined;
-    if (baseline.own) return figure.ratio;
-    const row = baseline.comparisons?.rows[`${figure.table} ${figure.scenario}`];
-    return row?.[baseline.library]?.[figure.library];
-  }
-  const other = all.find(
-    (one) =>
-      one.report === baseline.report &&
-      one.library === baseline.library &&
-      one.scenario === figure.scenario,
-  );
-  if (other?.machine !== figure.machine) return undefined;
-  if (!other.valid || !figure.valid || !other.value || !figure.value) return undefined;
-  const ratio = figure.value / other.value;
-  const value = better === "higher" ? ratio : 1 / ratio;
-  return [value, "not tested", `${factor(value)}, not tested`];
+export function against(figure, baseline) {
+  if (figure.report !== baseline.report || figure.library === baseline.library) return undefined;
+  if (baseline.own) return figure.ratio;
+  const row = baseline.comparisons?.rows[`${figure.table} ${figure.scenario}`];
+  return row?.[baseline.library]?.[figure.library];
 }
 
 /** How far a ratio is from 1, on either side. @param {Comparison | undefined} ratio */
@@ -76,30 +56,6 @@ export function differing(groups, ratio) {
   return groups.filter((group) =>
     group.figures.some((one) => ["faster", "slower"].includes(ratio(one)?.[1] ?? "")),
   );
-}
-
-/**
- * The geometric mean of each library's ratios over the scenarios shown.
- *
- * @param {Figure[]} shown
- * @param {(figure: Figure) => Comparison | undefined} ratio
- */
-export function means(shown, ratio) {
-  /** @type {Map<string, { figure: Figure, logs: number[] }>} */
-  const found = new Map();
-  for (const figure of shown) {
-    const compared = ratio(figure);
-    if (!compared) continue;
-    const id = baselineId(figure);
-    const known = found.get(id) ?? { figure, logs: [] };
-    known.logs.push(Math.log(compared[0]));
-    found.set(id, known);
-  }
-  return [...found.values()].map(({ figure, logs }) => ({
-    figure,
-    rows: logs.length,
-    value: Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length),
-  }));
 }
 
 /**

@@ -3,7 +3,7 @@
 // All data come from the results.json of the selected reports. Figures are not formatted here: their
 // texts are those of the report's page. The address contains the selection.
 
-import { against, baselineId, byDifference, csv, differing, factor, means } from "./compare.js";
+import { against, baselineId, byDifference, csv, differing } from "./compare.js";
 import { bars, extent } from "./draw.js";
 import { lines } from "./lines.js";
 import { MOST_BARS, versionsWidth } from "./marks.js";
@@ -177,7 +177,6 @@ async function show(unknown, chosen) {
   one(".explore-about", output).hidden = !shown.length;
   if (table && shown.length)
     fillTable(element, table, ordered, { ...site, compare, baseline: view.baseline });
-  fillMeans(shown, compare, came);
   keep(table, shown, compare);
   one(".explore-wait").hidden = true; // shown at once, so that nothing moves when a part loads late
   page.hidden = false;
@@ -214,10 +213,10 @@ async function comparing(table, came, notices) {
   } else if (!own) notices.push("Phases have ratios only to the baseline of their report.");
   if (new Set(table.figures.map((one) => one.report)).size > 1)
     notices.push(
-      "A ratio between two reports of one machine is computed from their values and is not tested; figures of different machines have no ratio.",
+      "Only the figures of the baseline's report have a ratio to it: rates of two days differ by themselves.",
     );
   const baseline = { report: of.report, library: of.library, own, comparisons };
-  return (figure) => against(figure, table.figures, baseline, table.better);
+  return (figure) => against(figure, baseline);
 }
 
 /**
@@ -294,35 +293,6 @@ function fillSelects(all) {
     else select.value = view[/** @type {"sort"} */ (name)] ?? "";
   }
   for (const name of ["sort", "only"]) one(`[name=${name}]`, form).disabled = !view.baseline;
-}
-
-/**
- * The geometric means of the shown figures. A mean that the report has is shown with its interval.
- *
- * @param {Figure[]} shown
- * @param {Compare | undefined} compare
- * @param {any[]} came
- */
-function fillMeans(shown, compare, came) {
-  const found = compare ? means(shown, compare) : [];
-  const element = one(".explore-means", output);
-  element.hidden = !found.some((mean) => mean.rows > 1);
-  if (element.hidden) return;
-  const items = found.map(({ figure, rows, value }) => {
-    const own = came
-      .find((report) => report.id === figure.report)
-      .means?.find(
-        (/** @type {any} */ mean) =>
-          mean.table === figure.table &&
-          mean.implementation === figure.library &&
-          mean.rows === rows &&
-          view.baseline === `${figure.report}~${mean.baseline}`,
-      );
-    const text = own ? own.ratio.text : `${factor(value)}, not tested`;
-    const of = came.length > 1 ? `${figure.label}, ${figure.report}` : figure.label;
-    return make("li", {}, `${of}: ${text}, over ${counted(rows, "scenario")}`);
-  });
-  one("ul", element).replaceChildren(...items);
 }
 
 /** Stores the shown figures as CSV. @param {Table | undefined} table @param {Figure[]} shown @param {Compare | undefined} compare */

@@ -31,7 +31,6 @@
  * @property {string} title of the report
  * @property {string} date 2026-11-21
  * @property {string} host
- * @property {string} machine the machine, if the report records it: hosts may share a name
  * @property {string} table anchor
  * @property {string} scenario anchor of the row
  * @property {boolean} linked whether the report's page has this row
@@ -156,7 +155,6 @@ function figures(report, table) {
           title: report.title,
           date: report.date,
           host: places.map(hostLabel).join(", "),
-          machine: places.map((/** @type {any} */ one) => `${one.id} ${one.machine ?? ""}`).join(),
           table: table.anchor,
           scenario: row.anchor,
           linked: !table.by_phase,

@@ -37,7 +37,6 @@ function look() {
       return link && [link.getAttribute("href"), link.getAttribute("aria-label"), link.checkVisibility()];
     }),
     selects: Object.fromEntries([...document.querySelectorAll("#explore select")].map((select) => [select.name, select.value])),
-    means: text(".explore-means li"),
     reportNames: text("table.explore tbody td:not(.right) a"),
     drawings: document.querySelectorAll("#explore figure:not([hidden]) svg").length,
     lines: [...document.querySelectorAll("#explore figure svg polyline")].map((line) => {
