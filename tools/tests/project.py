@@ -738,8 +738,6 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 | Markdown | table |
 |---|---:|
 | as people | write them |
-
-{{{{ means() }}}}
 """
 _CLAIMS: Final = """\
 [[extra.claims]]

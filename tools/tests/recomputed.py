@@ -148,17 +148,6 @@ def factor(anchor: str) -> Column:
     return column
 
 
-def mean(table: str) -> Column:
-    def column(report: Report, build: str) -> Shown:
-        for of in report.results["means"]:
-            if (of["table"], of["implementation"]) == (table, build):
-                text, interval = said(of["ratio"]["text"])
-                return Shown(text, None, interval, report.link(table))
-        return Shown("baseline") if build == report.baseline else NOTHING
-
-    return column
-
-
 def over(above: str, below: str) -> Column:
     def column(report: Report, build: str) -> Shown:
         one, other = report.value(above, build), report.value(below, build)

@@ -111,12 +111,11 @@ def rows(results: Results) -> Iterator[tuple[Table, Row]]:
 
 
 def ratios(root: Path) -> Iterator[tuple[Results, Ratio, bool]]:
-    """All ratios of tables, means and prose, and whether they are of counts."""
+    """All ratios of tables and prose, and whether they are of counts."""
     for _, results in reports(root):
         metrics = {row.anchor: row.metric for _, row in rows(results)}
         metrics |= {table.anchor: table.rows[0].metric for table in results.tables}
         found = [(row.anchor, cell.ratio) for _, row in rows(results) for cell in row.cells]
-        found += [(mean.table, mean.ratio) for mean in results.means]
         found += [(compared.row, compared.ratio) for compared in results.comparisons]
         for anchor, ratio in found:
             if ratio:
@@ -211,7 +210,7 @@ def losses_with_a_verdict(results: Results) -> set[tuple[str, str, str]]:
 
 @pytest.mark.any_site
 def test_all_comparisons_of_a_page_are_one_family(root: Path) -> None:
-    kinds = {"means": 0, "comparisons": 0, "prices": 0}
+    kinds = {"comparisons": 0, "prices": 0}
     for _, results in reports(root):
         captions = " ".join(table.caption for table in results.tables)
         stated = set(re.findall(r"corrected for (\d+) comparisons", captions))
@@ -221,7 +220,6 @@ def test_all_comparisons_of_a_page_are_one_family(root: Path) -> None:
         timed = [(table, row) for table, row in rows(results) if table.anchor not in counts]
         anchors = {row.anchor for _, row in timed}
         family = [cell.ratio for _, row in timed for cell in row.cells if cell.ratio]
-        family += [mean.ratio for mean in results.means if mean.table not in counts]
         family += [of.ratio for of in results.comparisons if of.row in anchors]
         tested = sum(ratio.verdict in TESTED for ratio in family)
         tested += len(losses_with_a_verdict(results))

@@ -13,7 +13,7 @@ from datetime import date
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from statistics import geometric_mean, median
+from statistics import median
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree
 
@@ -33,7 +33,6 @@ from recomputed import (
     figure,
     host_name,
     mark_of,
-    mean,
     of_many,
     over,
     price,
@@ -306,10 +305,6 @@ def test_the_scoreboard_has_factors_to_one_baseline_on_one_host(
     assert main.labels[main.baseline or ""] == board["baseline"]
     assert main.labels[main.baseline or ""] in board["board"]["caption"]
     assert (board["host_id"], board["host"]) == (main.hosts[0]["id"], host_name(main.hosts[0]))
-    tables = list(dict.fromkeys((of["table"], of["title"]) for of in main.results["means"]))
-    assert board["means"]["columns"] == [title for _, title in tables]
-    means = [mean(table) for table, _ in tables]
-    assert shown(board["means"]) == computed(main, means, empty=True)
 
 
 # --- trends --------------------------------------------------------------------------------------
@@ -939,8 +934,6 @@ def test_every_figure_of_a_report_is_that_of_its_rounds(project: Path) -> None:
                     check_ratio(report, table, row, cell, of_row)
         left = {key[-1] for key in raw_figures if key[2] != "overhead"}
         assert not raw_figures, (report.id, left, next(iter(raw_figures)))
-        for of in report.results["means"]:
-            check_mean(report, of)
     assert seen > 1000 > derived > 0
 
 
@@ -967,20 +960,6 @@ def check_ratio(
         above = ratio["low"] > 1
         assert above or ratio["high"] < 1
         assert (ratio["verdict"] == "faster") is above, (report.id, row["name"])
-
-
-def check_mean(report: Report, of: dict[str, Any]) -> None:
-    table = next(table for table in report.tables if table["anchor"] == of["table"])
-    cells = [
-        c
-        for row in table["rows"]
-        for c in row["cells"]
-        if c["implementation"] == of["implementation"]
-    ]
-    ratios = [cell["ratio"]["value"] for cell in cells if "ratio" in cell]
-    assert len(ratios) == of["rows"]
-    assert of["ratio"]["value"] == pytest.approx(geometric_mean(ratios), rel=0.005)
-    assert of["title"] == table["title"]
 
 
 @pytest.mark.any_site

@@ -19,7 +19,7 @@ from pages import zolas
 from pages.conftest import BASE_URL, Built
 from project import ARM, BORING, BOTH, NEW, ROOT, WIDE, results_of
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.results import GroupMean, Results
+from tlsperf.contract.results import Results
 from tlsperf.load.page import read_page
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.page_json import page_json
@@ -414,22 +414,13 @@ def marked_public(site_source: Path, tmp_path_factory: pytest.TempPathFactory) -
         for cell in row["cells"]
         for name in (("figure", "ratio") if "ratio" in cell else ("figure",))
     ]
-    added = f"\n\n{{{{ means() }}}}\n\nQUOTES {' '.join(quotes)}"
+    added = f"\n\nQUOTES {' '.join(quotes)}"
     page.write_text(page.read_text("utf-8") + added, encoding="utf-8")
     path = page.with_name("results.json")
     made = Results.model_validate_json(path.read_text("utf-8"))
     calls = shortcodes(page.read_text("utf-8"), page.name)
     said = quoted(made, calls)
-    mean = {
-        "table": "transfer",
-        "title": "Transfer",
-        "implementation": row["cells"][0]["implementation"],
-        "baseline": row["cells"][1]["implementation"],
-        "rows": 2,
-        "ratio": next(cell["ratio"] for cell in row["cells"] if "ratio" in cell),
-    }
-    means = [GroupMean.model_validate(mean)]
-    made = made.model_copy(update={"quoted": said, "means": means})
+    made = made.model_copy(update={"quoted": said})
     path.write_text(made.model_dump_json(by_alias=True, exclude_none=True), encoding="utf-8")
     page.with_name("page.json").write_text(page_json(made, calls=calls), encoding="utf-8")
     for found in [

@@ -54,7 +54,6 @@ class Scoreboard(Model):
     host: str
     host_id: Identifier
     board: Sheet
-    means: Sheet = Field(description="geometric mean of each class of scenarios")
     sources: list[ScoreboardSource] = Field(min_length=1)
     withdrawn: list[str] = Field([], description="which libraries the reports do not show, and why")
 

@@ -462,17 +462,6 @@ class ShownCaveat(Model):
     rows: list[RowReference] = Field([], description="the affected rows, if they are few")
 
 
-class GroupMean(Model):
-    """The geometric mean of one implementation's ratios over the rows of a table."""
-
-    table: Identifier
-    title: str
-    implementation: Identifier
-    baseline: Identifier
-    rows: int = Field(ge=2, description="number of rows that both sides have")
-    ratio: Ratio
-
-
 class Results(Model):
     """`content/perf/<date>-<slug>/results.json`: everything that a page shows."""
 
@@ -509,7 +498,6 @@ class Results(Model):
         description="the price list: rows of the tables, as times or with the segments of their "
         "bytes; absent: certificates of ML-DSA were not measured",
     )
-    means: list[GroupMean] = Field([])
     comparisons: list[Comparison] = Field([])
     quoted: list[Quoted] = Field([])
     published: list[PublishedTable] = Field([])
@@ -526,7 +514,6 @@ class Results(Model):
             *(row.implementation for noise in self.noise for row in noise.rows),
             *(i for e in self.efficiency for i in (e.implementation, e.primitive_of)),
             *(shares.implementation for shares in self.sockets or ()),
-            *(i for mean in self.means for i in (mean.implementation, mean.baseline)),
             *([self.baseline] if self.baseline else []),
             *(table.baseline for table in self.tables if table.baseline),
         }

@@ -94,7 +94,6 @@ def _unknown_shortcodes(page: Page, known: Sequence[str]) -> Iterator[FormatErro
 _SECTIONS: Final = {
     "changes": "a `previous` report in [extra.report]",
     "efficiency": "runs with primitives beside the transfers",
-    "means": "a baseline, and tables of two rows and more",
     "noise": "a run whose noise is measured",
     "sockets": "runs with handshakes in memory beside the connections",
     "published": "a table of data/comparisons of its runs",

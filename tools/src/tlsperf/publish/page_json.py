@@ -99,14 +99,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         if line["primitive_of"] != line["implementation"]:
             line["primitive"] += f" of {line['primitive_of']}"
         line["label"] = shown[line["implementation"]].label
-    if calls and not any(call.name == "means" for call in calls):
-        page["means"] = []
     for line in page.get("sockets", ()):
         line["label"] = shown[line["implementation"]].label
-    for mean in page["means"]:
-        mean["label"] = shown[mean["implementation"]].label
-        mean["against"] = shown[mean["baseline"]].label
-        mean["ratio"] = mean["ratio"]["text"]
     text = json.dumps(page, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace('{"anchor":', '\n{"anchor":') + "\n"
 

@@ -92,7 +92,6 @@ def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
         host=main.host,
         host_id=main.results.hosts[0].id,
         board=board,
-        means=_means(main),
         sources=parts,
         withdrawn=_withdrawn([source for source, _ in titles_of.values()]),
     )
@@ -138,31 +137,3 @@ def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetC
         text, _, rest = cell.ratio.text.partition(" (")
         detail = rest.rstrip(")") or None
     return SheetCell(text=text, href=source.link(row), mark=mark_of(cell), detail=detail)
-
-
-def _means(source: Source) -> Sheet:
-    """The geometric means of the ratios of each table."""
-    means = source.results.means
-    tables = list(dict.fromkeys((mean.table, mean.title) for mean in means))
-    rows = []
-    for shown in source.shown.values():
-        own = {mean.table: mean for mean in means if mean.implementation == shown.id}
-        cells = []
-        for table, _ in tables:
-            mean = own.get(table)
-            if mean is None:
-                text = "baseline" if shown.id == source.results.baseline else NOTHING.text
-                cells.append(SheetCell(text=text))
-                continue
-            text, _, rest = mean.ratio.text.partition(" (")
-            cells.append(
-                SheetCell(text=text, href=source.link(table), detail=rest.rstrip(")") or None)
-            )
-        rows.append(SheetRow(label=shown.label, colour=shown.colour, cells=cells))
-    return Sheet(
-        id="scoreboard-means",
-        caption="Geometric mean over all scenarios of a class that both sides have.",
-        corner="Library",
-        columns=[title for _, title in tables],
-        rows=rows,
-    )

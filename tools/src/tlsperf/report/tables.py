@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -365,34 +364,23 @@ def grouped(rows: Sequence[Series]) -> dict[TableKey, list[Series]]:
 def comparisons(
     groups: Iterable[Sequence[Series]], baseline: Identifier | None, rules: Rules
 ) -> int:
-    """The number of tested ratios on a page: of rows and of the means of tables, as one family.
+    """The number of tested ratios of the rows on a page, as one family.
 
     The leader of a row is compared with the next one only if its ratio to the baseline has a
     verdict; then that ratio's share of the error passes on (Bretz et al. 2009, doi
     10.1002/sim.3495). So this comparison counts only in rows without a baseline.
     """
     count = 0
-    for members in groups:
-        of_rows: defaultdict[Identifier, list[Series]] = defaultdict(list)
-        for row in members:
-            tested = tested_in(row)
-            if baseline in tested:
-                against = row.samples[baseline]
-                for i in tested:
-                    if i != baseline and rules.are_comparable(row.samples[i], against):
-                        of_rows[i].append(row)
-            else:
-                count += len(tested) > 1
-        for i, rows in of_rows.items():
-            count += len(rows) + all(_have_mean(rows, side) for side in (i, baseline))
+    for row in (row for members in groups for row in members):
+        tested = tested_in(row)
+        if baseline in tested:
+            against = row.samples[baseline]
+            count += sum(
+                i != baseline and rules.are_comparable(row.samples[i], against) for i in tested
+            )
+        else:
+            count += len(tested) > 1
     return count
-
-
-def _have_mean(rows: Sequence[Series], implementation: Identifier | None) -> bool:
-    """Whether there are several rows with common rounds."""
-    if implementation is None or len(rows) < 2:
-        return False
-    return bool(set.intersection(*(set(row.samples[implementation].valid) for row in rows)))
 
 
 def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identifier]:
