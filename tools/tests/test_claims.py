@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from reports import report, reports
 from synthetic import (
+    OF_SERVER,
     SIXTEEN,
     TRANSFERS,
     Rates,
@@ -167,6 +169,48 @@ def test_a_pair_without_the_baseline_is_tested_where_it_is_claimed() -> None:
     assert not results().comparisons
     assert not results("handshake: rustls / boringssl in 0.9..1.4").comparisons
     assert "no tested ratio" in str(failing(claimed, figures_of(results())))
+
+
+OF_PRICE: Final = [
+    OF_SERVER.model_copy(update={"certificate": certificate, "key_exchange": group})
+    for certificate, group in (
+        ("ecdsa-p256", "X25519"),
+        ("ecdsa-p256", "X25519MLKEM768"),
+        ("ml-dsa-44", "X25519MLKEM768"),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    "quotient",
+    [
+        "full-handshake-1-3-ecdsa-p256-x25519-server: rustls / boringssl",
+        "full-handshake-1-3-ecdsa-p256-x25519mlkem768-server: rustls / itself "
+        "[full-handshake-1-3-ecdsa-p256-x25519-server]",
+        "full-handshake-1-3-ecdsa-p256-x25519-server: rustls / rustls "
+        "[full-handshake-1-3-ecdsa-p256-x25519mlkem768-server]",
+    ],
+)
+def test_a_quotient_is_the_ratio_of_the_rounds_not_of_the_medians(quotient: str) -> None:
+    random = np.random.default_rng(1)
+    builds = ("openssl-1", "rustls-2", "boringssl-3")
+    noisy: Rates = {
+        i: {s: list(rate * np.exp(random.normal(0, 0.2, 15))) for s in OF_PRICE}
+        for i, rate in zip(builds, (1e3, 2e3, 1e3), strict=True)
+    }
+    claims = [Claim(text="x", holds=f"{quotient} in 1.1..9")]
+    made = report_of(loaded_run(RUN, noisy), claims=claims, baseline="openssl-1").results
+    one, other, i, over = (0, 0, 1, 2) if "boringssl" in quotient else (1, 0, 1, 1)
+    ours, theirs = (np.array(noisy[builds[b]][OF_PRICE[s]]) for s, b in ((one, i), (other, over)))
+    logs = np.log(ours) - np.log(theirs)
+    of_rounds = np.exp(np.median((logs[:, None] + logs)[np.triu_indices(15)] / 2))
+    of_medians = np.median(ours) / np.median(theirs)
+    if "server: rustls / rustls" in quotient:
+        of_rounds, of_medians = 1 / of_rounds, 1 / of_medians
+    assert abs(of_medians / of_rounds - 1) > 0.01
+    for value, holds in ((of_rounds, True), (of_medians, False)):
+        claim = f"{quotient} in {value - 0.002:.4f}..{value + 0.002:.4f}"
+        assert (failing(claim, figures_of(made)) is None) is holds, failing(claim, figures_of(made))
 
 
 def test_without_a_baseline_a_claimed_pair_is_tested() -> None:

@@ -7,7 +7,7 @@ The grammar of `holds`:
     rows    = word { word } [ "!" word ] [ "(" count ")" ]  in the anchor, between hyphens; `*` is
               any text; an anchor itself is only that row
     count   = "some" | "most" | number " of " number        absent: in each row that has the figures
-    check   = builds " / " builds " in " range              figure over figure
+    check   = builds " / " builds " in " range              by their ratio, or the figures without one
             | builds " in " range                           in the unit of the table
             | builds " better than " builds                 a verdict, in the metric's direction
             | builds " worse than " builds
@@ -228,6 +228,10 @@ class Pair(NamedTuple):
     over: Identifier
 
 
+_Place = tuple[Identifier, Identifier]
+"""A row and an implementation with a figure in it."""
+
+
 @dataclass(frozen=True)
 class Figures:
     """What claims are about: the rows, implementations and figures of a report."""
@@ -241,6 +245,8 @@ class Figures:
     rows: Mapping[Identifier, Row] = field(default_factory=dict)
     asked: Mapping[Pair, Ratio] = field(default_factory=dict)
     """The ratios that no table has."""
+    priced: Mapping[tuple[_Place, Identifier], Ratio] = field(default_factory=dict)
+    """The ratios of a row to another, of one implementation, in a price list."""
     hosts: Mapping[Identifier, Identifier | None] = field(default_factory=dict)
 
     def ratio(self, row: Row, one: Identifier, other: Identifier) -> Ratio | None:
@@ -252,6 +258,20 @@ class Figures:
             ratio = of_table.get(other)
             return ratio and inverted(ratio, row.metric)
         return self.asked.get(Pair(row.anchor, one, other))
+
+    def quotient(self, one: _Place, other: _Place) -> float | None:
+        """One figure over another by their ratio; None if there is no ratio of them."""
+        if one[0] == other[0]:
+            row = self.rows.get(one[0])
+            ratio = self.ratio(row, one[1], other[1]) if row else None
+            is_inverse = row is not None and METRICS[row.metric].better == "lower"
+        else:
+            is_inverse = (one, other[0]) not in self.priced
+            ratio = self.priced.get((other, one[0]) if is_inverse else (one, other[0]))
+            ratio = ratio if one[1] == other[1] else None
+        if ratio is None:
+            return None
+        return 1 / ratio.value if is_inverse else ratio.value
 
     def named(self, name: str) -> list[Identifier]:
         """The implementations of a name: all of a library, or those that match a pattern."""
@@ -282,6 +302,13 @@ def figures_of(results: Results) -> Figures:
         cache(of),
         {row.anchor: row for table in tables for row in table.rows},
         {Pair(c.row, c.implementation, c.over): c.ratio for c in results.comparisons},
+        {
+            ((row.anchor, cell.implementation), row.against): cell.ratio
+            for table in results.prices or ()
+            for row in table.rows
+            for cell in row.cells
+            if row.against and cell.ratio
+        },
         {i.id: i.host for i in results.implementations},
     )
 
@@ -319,9 +346,6 @@ def _values(results: Results, measure: str) -> Iterator[tuple[Any, ...]]:
 
 
 # --- evaluation -----------------------------------------------------------------------------------
-
-_Place = tuple[Identifier, Identifier]
-"""A row and an implementation with a figure in it."""
 
 
 def unreadable(holds: str) -> ClaimError | None:
@@ -470,9 +494,8 @@ class _Evaluation:
             return f"{one[1]} and {other[1]} are of two hosts"
         (low, high), (least, most) = self.of[one[0]][one[1]], self.of[other[0]][other[1]]
         quotients = [low / most, high / least] if least > 0 else [float("inf")]
-        if row and ratio:
-            lower = METRICS[row.metric].better == "lower"
-            quotients = [1 / ratio.value if lower else ratio.value]
+        if test.rows.measure == "figure" and (exact := self.figures.quotient(one, other)):
+            quotients = [exact]
         if not test.low <= min(quotients) <= max(quotients) <= test.high:
             found = " to ".join(dict.fromkeys(f"{quotient:.4g}" for quotient in quotients))
             return f"{one[1]} / {other[1]} = {found} {in_row}"
