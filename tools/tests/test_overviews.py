@@ -1,4 +1,4 @@
-"""Trends, hosts and libraries: their members, the breaks in lines, and the leaders."""
+"""Trends, hosts and libraries: their members and the breaks in lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tlsperf.analysis.series import measured
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Caveat, Results
 from tlsperf.contract.run import HostFacts, Report, TrendMember
-from tlsperf.publish.libraries import libraries
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
@@ -162,65 +161,6 @@ def test_two_reports_of_one_day_are_drawn() -> None:
     second = report("2026-01-01", {"rustls-2": 110})
     ((_, drawings),) = trends([first, second], [])
     assert "Jan 2026" in text_of(drawings[0])
-
-
-def judged(results: Results, leaders: dict[str, str]) -> Results:
-    """The results with these leaders of their rows: best or tied."""
-    fields = results.model_dump(by_alias=True)
-    for table in fields["tables"]:
-        for row in table["rows"]:
-            for cell in row["cells"]:
-                verdict = leaders.get(cell["implementation"])
-                cell |= {"best": verdict == "best", "tied": verdict == "tied"}
-    return Results.model_validate(fields)
-
-
-def standing_of(library: str, results: Results) -> dict[str, object]:
-    (found,) = [one.standings for one in libraries([OLD[1], results]) if one.library == library]
-    (standing,) = found
-    assert standing.report.id == results.id
-    return standing.model_dump(include={"best", "tied", "behind", "untested"})
-
-
-def test_a_library_page_counts_verdicts_of_the_newest_report_of_a_host() -> None:
-    none = {"best": [], "tied": [], "behind": 0, "untested": 0}
-    row = {"anchor": "transfer-1-3-sending", "name": "TLS 1.3 transfer, sending"}
-    best = judged(NEW[1], {"openssl-2": "best"})
-    won = row | {"figure": "150.0 MiB/s", "other": "rustls 2, 120.0 MiB/s"}
-    assert standing_of("openssl", best) == none | {"best": [won]}
-    assert standing_of("rustls", best) == none | {"behind": 1}
-    tied = judged(NEW[1], {"openssl-2": "tied", "rustls-2": "tied"})
-    assert standing_of("openssl", tied) == none | {"tied": [won]}
-    level = row | {"figure": "120.0 MiB/s", "other": "OpenSSL 2, 150.0 MiB/s"}
-    assert standing_of("rustls", tied) == none | {"tied": [level]}
-
-
-def test_a_library_page_leaves_out_a_report_that_does_not_compare_libraries() -> None:
-    """One that compares a library with itself, is of two hosts, or of no suite."""
-    _, before = report("2026-01-01", {"openssl-3": 5.0, "rustls-1": 4.0})
-    of_february = ("2026-02-01", {"openssl-3": 4.0, "rustls-1": 5.0})
-    plain = report(*of_february)
-    with_prices = plain[1].model_copy(update={"prices": plain[1].tables})
-    without_suite = report(*of_february, suite=None)[1]
-    for newest, named in (
-        (plain[1], "2026-02-01-x"),
-        *((it, "2026-01-01-x") for it in (with_prices, on_two_hosts(plain)[1], without_suite)),
-    ):
-        openssl, _ = libraries([before, newest])
-        assert [standing.report.id for standing in openssl.standings] == [named]
-
-
-def test_of_single_figures_no_library_is_best() -> None:
-    for library in ("openssl", "rustls"):
-        standing = standing_of(library, NEW[1])
-        assert standing == {"best": [], "tied": [], "behind": 0, "untested": 1}
-
-
-def test_builds_of_one_library_that_are_tied_with_each_other_make_it_best() -> None:
-    _, results = report("2026-01-01", {"rustls-2": 120, "rustls-3": 121, "openssl-2": 100})
-    tied = judged(results, {"rustls-2": "tied", "rustls-3": "tied"})
-    assert len(standing_of("rustls", tied)["best"]) == 1  # type: ignore[arg-type]
-    assert standing_of("openssl", tied)["behind"] == 1
 
 
 # --- as they are rendered -------------------------------------------------------------------------

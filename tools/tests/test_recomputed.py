@@ -412,46 +412,8 @@ def check_drawn(
 # --- libraries and hosts -------------------------------------------------------------------------
 
 
-def standing(report: Report, library: str) -> dict[str, Any] | None:
-    """The rows of a library by verdict; None without one."""
-    found: dict[str, Any] = {"best": [], "tied": [], "behind": 0, "untested": 0}
-    for table, row in report.rows.values():
-        cells = [cell for cell in row["cells"] if cell["valid"] and cell.get("value")]
-        of = {cell["implementation"]: report.libraries[cell["implementation"]] for cell in cells}
-        is_primary = METRICS[row["metric"]].primary and row["scenario"]["operation"] != "primitive"
-        if not is_primary or library not in of.values() or len({*of.values()}) < 2:
-            continue
-        highest: dict[str, dict[str, Any]] = {}
-        for cell in sorted(cells, key=lambda cell: -cell["value"]):
-            highest.setdefault(of[cell["implementation"]], cell)
-        leading = {of[cell["implementation"]] for cell in cells if mark_of(cell)}
-        if library not in leading:
-            found["behind" if leading else "untested"] += 1
-            continue
-        rivals = [cell for name, cell in highest.items() if name != library]
-        rivals = (
-            rivals[:1]
-            if leading == {library}
-            else [c for c in rivals if of[c["implementation"]] in leading]
-        )
-        texts = [
-            f"{report.labels[c['implementation']]}, {c['text']} {table['unit']}" for c in rivals
-        ]
-        found["best" if leading == {library} else "tied"].append(
-            {
-                "anchor": row["anchor"],
-                "name": row["name"],
-                "figure": f"{highest[library]['text']} {table['unit']}",
-                "other": "; ".join(texts),
-            }
-        )
-    return found if any(found.values()) else None
-
-
 @pytest.mark.any_site
-def test_a_library_has_its_versions_and_the_verdicts_of_the_newest_report_of_each_host(
-    root: Path, reports: list[Report]
-) -> None:
+def test_a_library_has_its_versions(root: Path, reports: list[Report]) -> None:
     pages = documents(root, "content/libraries/*/library.json")
     libraries = {library for report in reports for library in report.libraries.values()}
     assert {name for name, page in pages.items() if "withdrawn" not in page} == libraries
@@ -462,17 +424,8 @@ def test_a_library_has_its_versions_and_the_verdicts_of_the_newest_report_of_eac
             for build in report.builds
             if report.libraries[build] == library
         ]
-        newest: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
-        for report in (of for of in reports if of.is_own and not of.results.get("prices")):
-            verdicts = standing(report, library)
-            if verdicts:
-                newest.setdefault(report.hosts[0]["id"], (report.reference, verdicts))
         page = pages[library]
         assert [(v["label"], v["report"], v["host"]) for v in page["versions"]] == versions
-        names = ("best", "tied", "behind", "untested")
-        assert [
-            (of["report"], {name: of[name] for name in names}) for of in page["standings"]
-        ] == list(newest.values())
 
 
 @pytest.mark.any_site

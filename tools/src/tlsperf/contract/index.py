@@ -77,32 +77,12 @@ class MeasuredVersion(Model):
     host: str
 
 
-class Standing(RowReference):
-    """A row in which a library is best or tied, with the libraries it is compared with."""
-
-    figure: str
-    other: str = Field(description="the next library, or those that it is tied with")
-
-
-class LibraryStandings(Model):
-    """The verdicts on a library in the newest comparison on one host."""
-
-    report: ReportReference
-    host: str
-    label: str
-    best: list[Standing]
-    tied: list[Standing]
-    behind: int = Field(description="rows in which it is neither best nor tied")
-    untested: int = Field(description="rows without rounds, in which no library is best or tied")
-
-
 class LibraryOverview(Model):
-    """The versions and verdicts of one library: `content/libraries/<library>/library.json`."""
+    """The versions of one library: `content/libraries/<library>/library.json`."""
 
     library: str
     name: str
     versions: list[MeasuredVersion]
-    standings: list[LibraryStandings]
     withdrawn: Caveat | None = Field(None, description="why no report shows figures of it")
 
 

@@ -60,7 +60,7 @@ def overview_files(
         files[f"{folder}/host.json"] = _json(host)
     for library in libraries(reports, notes):
         folder = f"libraries/{library.library}"
-        about = f"The versions of {library.name} in the reports, and the verdicts on it."
+        about = f"The versions of {library.name} in the reports."
         if library.withdrawn:
             about = library.withdrawn.text
         files[f"{folder}/index.md"] = _page(library.name, about, "library.html")
