@@ -29,7 +29,7 @@ from tlsperf.contract.results import Cell, Noise, Ratio, Results
 from tlsperf.report.claims import ClaimError, Figures, failing, figures_of, parsed
 
 RUN = "2026-11-21-a"
-FACTORS = {"openssl-1": 1.0, "rustls-2": 1.3, "boringssl-3": 1.0, "gnutls-4-fips": 1.3}
+FACTORS = {"openssl-1": 1.0, "rustls-2": 1.3, "boringssl-3": 1.0, "gnutls-4": 1.3}
 
 
 def rates(factors: Mapping[str, float]) -> Rates:
@@ -58,7 +58,7 @@ HOLD = [
     "full-handshake-1-3-rsa-2048-server: rustls / openssl in 1.28..1.32",
     "handshake full 1.3 ecdsa-p256 server: rustls, gnutls / openssl in 1.28..1.32",
     "handshake: rustls / openssl in 1.2.. and transfer 1.3: rustls / openssl in ..1.4",
-    "handshake: rustls better than openssl and openssl worse than gnutls-*-fips",
+    "handshake: rustls better than openssl and openssl worse than gnutls-*",
     "handshake: boringssl no difference from openssl",
     "handshake: openssl / rustls in 0.75..0.79",
     "transfer 1.2 sending: rustls / openssl in 0.64..0.66 and best is gnutls",
@@ -94,7 +94,7 @@ FAIL = [
     ("handshake: boringssl / openssl in 1.0001..1.01", "holds in 0 of 12 rows"),
     (
         "handshake: best is rustls",
-        "best in full-handshake-1-2-rsa-2048-client: gnutls-4-fips, rustls-2",
+        "best in full-handshake-1-2-rsa-2048-client: gnutls-4, rustls-2",
     ),
     (
         "transfer 1.3 sending: openssl in 900..950",
@@ -156,7 +156,7 @@ def test_any_text_is_a_claim_or_an_error_that_says_what_is_expected(holds: str) 
 )
 def test_libraries_that_change_places_break_a_claim(holds: str) -> None:
     """Not those about one library; rustls becomes slow, and BoringSSL fast."""
-    moved = {"rustls-2": 0.3, "gnutls-4-fips": 0.3, "boringssl-3": 2.0, "openssl-1": 1.0}
+    moved = {"rustls-2": 0.3, "gnutls-4": 0.3, "boringssl-3": 2.0, "openssl-1": 1.0}
     run = loaded_run(RUN, rates(moved))
     claims = [Claim(text="x", holds=holds)]
     changed = report_of(run, claims=claims, baseline="openssl-1").results

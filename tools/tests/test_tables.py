@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from tlsperf.analysis.sessions import NO_PRIOR
 from tlsperf.contract.metrics import Statistic
 from tlsperf.contract.record import Phase, Scenario
 from tlsperf.contract.results import Cell, Table
-from tlsperf.contract.run import RunCounter, Source
+from tlsperf.contract.run import Implementation, RunCounter, Source
+from tlsperf.contract.text import implementation_label
 from tlsperf.load.tlsbench import Gap
 from tlsperf.report.pairs import prior_to
 from tlsperf.report.pivot import pivot
@@ -272,8 +274,9 @@ def table(
     rules: Rules = PAIRS,
     key: TableKey = KEY,
     of: MeasuredRun | None = None,
+    builds: Sequence[Implementation] = BUILDS,
 ) -> Table:
-    [made] = tables([of or run()], {key: rows}, rules, BUILDS, baseline)
+    [made] = tables([of or run()], {key: rows}, rules, builds, baseline)
     return made
 
 
@@ -435,6 +438,40 @@ def test_the_best_is_shown_to_be_better_than_a_baseline_that_is_not_the_next() -
     assert [c.tied for c in found.values()] == [True] * 3
     alone = cells(row_of(ours=FAST, theirs=wild, third=fastest), baseline=None)
     assert [c.implementation for c in alone.values() if c.best] == [THIRD]
+
+
+AWS, RING = (implementation(f"rustls-1-{p}", build=None, provider=p) for p in ("aws-lc-rs", "ring"))
+TUNED, NEWER, NEWEST = map(implementation, ("rustls-1-tuned", "rustls-2", "rustls-3"))
+PLAIN, PLAIN_TUNED, OLDER = map(implementation, ("openssl-3", "openssl-3-tuned", "openssl-2"))
+
+
+@pytest.mark.parametrize(
+    ("speeds", "baseline", "marked"),
+    [
+        ([(RING, 9), (PLAIN, 8), (AWS, 7)], PLAIN, [PLAIN]),  # a provider that users must choose
+        ([(TUNED, 9), (PLAIN, 8), (AWS, 7)], PLAIN, [PLAIN]),
+        ([(AWS, 9), (RING, 9), (PLAIN, 8)], PLAIN, [AWS]),  # not tied with its other provider
+        ([(AWS, 9), (RING, 8), (PLAIN, 9)], PLAIN, [AWS, PLAIN]),
+        ([(AWS, 8), (TUNED, 9), (PLAIN_TUNED, 7), (PLAIN, 6)], PLAIN_TUNED, [TUNED]),
+        ([(RING, 9), (AWS, 8), (PLAIN, 7)], RING, [RING]),
+        ([(OLDER, 9), (NEWER, 8), (PLAIN, 7)], PLAIN, [NEWER]),  # not another version of it
+        ([(NEWER, 9), (NEWEST, 8), (PLAIN, 7)], PLAIN, []),  # two versions, and none is named
+        ([(TUNED, 9), (PLAIN, 8)], PLAIN, []),  # no build as users get it
+        ([(RING, 9), (AWS, 8)], AWS, []),  # of one library
+    ],
+)
+def test_libraries_are_compared_by_one_build_of_each(
+    speeds: list[tuple[Implementation, int]],
+    baseline: Implementation,
+    marked: list[Implementation],
+) -> None:
+    samples = {i.id: sample(*(100.0 * of + n % 3 for n in range(12))) for i, of in speeds}
+    row = series(SCENARIO, "MiB/s", samples=samples)
+    made = table(row, baseline=baseline.id, builds=[i for i, _ in speeds])
+    leading = [c.implementation for c in made.rows[0].cells if c.best or c.tied]
+    assert leading == [i.id for i in marked]
+    named = made.caption.partition(" Best and tied compare ")[2]
+    assert all(implementation_label(i) in named for i in marked if len(speeds) > 2)
 
 
 def rows_by_sessions(ratio: float) -> list[Series]:

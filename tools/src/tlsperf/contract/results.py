@@ -93,8 +93,8 @@ class Cell(Model):
     count: int | None = Field(None, ge=1, description="rounds behind the value")
     spread_percent: float | None = Field(None, ge=0, description="relative standard deviation")
     valid: bool = True
-    best: bool = Field(False, description="shown to be better than the next of its row")
-    tied: bool = Field(False, description="among the leaders of its row, of which none is best")
+    best: bool = Field(False, description="shown to be better than the next library in its row")
+    tied: bool = Field(False, description="among the leading libraries, of which none is best")
     note: str | None = Field(None, description="why absent or invalid")
     warnings: list[str] = Field([], description="about rounds that do not count")
     ratio: Ratio | None = None

@@ -476,7 +476,9 @@ class _Evaluation:
         leaders = {c.implementation for c in cells if c.best or c.tied}
         if not claimed:
             return None
-        found = ", ".join(sorted(leaders)) or "none, it is not tested"
+        found = (
+            ", ".join(sorted(leaders)) or "none: not tested, or not of one build of each library"
+        )
         return [] if claimed == leaders else [f"best in {row}: {found}"]
 
     def pair(self, one: _Place, other: _Place) -> str | None:

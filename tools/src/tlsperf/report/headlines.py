@@ -107,17 +107,21 @@ _BEST: Final = {"higher": "highest", "lower": "lowest"}
 
 
 def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
-    """The bars as text: all ratios if they are few, else the largest."""
+    """The bars as text: all ratios if they are few, else those of the best or the tied ones, or
+    else the lowest and the highest.
+    """
     ratios = [(c, c.ratio) for c in row.cells if c.ratio]
+    leading = [c for c in row.cells if c.best or c.tied]
     if len(ratios) > HEADLINES:
-        ratios = [max(ratios, key=lambda pair: pair[1].value)]
+        low, *_, high = sorted(ratios, key=lambda pair: pair[1].value)
+        ratios = [pair for pair in ratios if pair[0] in leading] if leading else [low, high]
     if ratios and table.baseline:
         ratios_text = "; ".join(f"{labels[c.implementation]} {r.text}" for c, r in ratios)
         return f"Against {labels[table.baseline]}: {ratios_text}"
-    leaders = [labels[c.implementation] for c in row.cells if c.best or c.tied]
-    if leaders:
-        tied = ", tied" if len(leaders) > 1 else ""
-        return f"{listed(leaders)}: {_BEST[table.better]} of {len(row.cells)}{tied}"
+    if leading:
+        tied = ", tied" if len(leading) > 1 else ""
+        named = listed([labels[c.implementation] for c in leading])
+        return f"{named}: {_BEST[table.better]}{tied}"
     return " and ".join(
         f"{labels[c.implementation]}: {c.text} {table.unit}" for c in row.cells if c.value
     )

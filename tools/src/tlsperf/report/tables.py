@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +16,7 @@ from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
+from tlsperf.contract.builds import like_builds
 from tlsperf.contract.metric import MetricDefinition
 from tlsperf.contract.metrics import METRICS, STATISTICS, Unit
 from tlsperf.contract.names import cipher_name
@@ -28,6 +29,7 @@ from tlsperf.contract.text import (
     counted,
     implementation_label,
     interval_text,
+    listed,
     value_text,
 )
 from tlsperf.contract.variant import SetUp, parse_variant
@@ -255,6 +257,7 @@ def tables(
     gaps = {(g.implementation, g.scenario): g.reason for run in runs for g in run.loaded.gaps}
     names = row_names([row for members in groups.values() for row in members])
     sources = [run.loaded.run for run in runs]
+    alike = like_builds(implementations, baseline)
     found = []
     for key, members in groups.items():
         metric = members[0].definition
@@ -284,17 +287,21 @@ def tables(
                     statistic=s.statistic,
                     cells=cells
                     if key.by_phase
-                    else _with_leaders(s, cells, baseline, rules, priors),
+                    else _with_leaders(s, cells, alike, baseline, rules, priors),
                 )
             )
         has_ratios = any(c.ratio for row in rows for c in row.cells)
+        others = _others_note(rows, [i for i in implementations if i.id in involved], alike)
         shown = next((i for i in implementations if has_ratios and i.id == baseline), None)
         table = Table(
             anchor=key.anchor,
             title=key.title,
-            caption=_counted_caption(rows, shown, metric, sources)
-            if metric.is_count
-            else _caption(rows, shown, rules.comparisons, sources),
+            caption=(
+                _counted_caption(rows, shown, metric, sources)
+                if metric.is_count
+                else _caption(rows, shown, rules.comparisons, sources)
+            )
+            + others,
             unit=key.unit,
             better=metric.better,
             by_phase=key.by_phase,
@@ -395,29 +402,31 @@ def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identi
 def _with_leaders(
     row: Series,
     cells: list[Cell],
+    alike: Collection[Identifier],
     baseline: Identifier | None,
     rules: Rules,
     priors: PairPriors,
 ) -> list[Cell]:
-    """The cells, with the best one or the tied ones marked.
+    """The cells, with the best one or the tied ones marked, of one build of each library.
 
     The best one must be shown to be better than the baseline and than the next one. A row without
     tests has no mark, nor a row of several hosts without ratios between them.
     """
-    valid = {i: sample.rounds for i, sample in row.samples.items() if sample.valid}
+    samples = {i: sample for i, sample in row.samples.items() if i in alike}
+    valid = {i: sample.rounds for i, sample in samples.items() if sample.valid}
     none = [i for i, rounds in valid.items() if max(rounds) == 0]
     if (
         row.definition.is_count and none and len(valid) > 1
     ):  # no ratio to zero, but fewer is not possible
         return _led_by(none, cells)
-    ranked = _by_value(row, [i for i, sample in row.samples.items() if sample.counts])
-    if len(ranked) < 2 or not rules.are_comparable(*(row.samples[i] for i in ranked)):
+    ranked = _by_value(row, [i for i, sample in samples.items() if sample.counts])
+    if len(ranked) < 2 or not rules.are_comparable(*(samples[i] for i in ranked)):
         return cells
-    first = row.samples[ranked[0]]
+    first = samples[ranked[0]]
     verdicts = {
         i: estimate.verdict
         for i in ranked[1:]
-        if (estimate := sample_ratio(first, row.samples[i], row, rules, priors.of(ranked[0], i)))
+        if (estimate := sample_ratio(first, samples[i], row, rules, priors.of(ranked[0], i)))
         is not None
     }
     rivals = [i for i in (ranked[1], baseline) if i in verdicts]
@@ -436,6 +445,17 @@ def _led_by(leaders: Sequence[Identifier], cells: list[Cell]) -> list[Cell]:
         c.model_copy(update={"best": c.implementation in best, "tied": c.implementation in tied})
         for c in cells
     ]
+
+
+def _others_note(
+    rows: Sequence[Row], involved: Sequence[Implementation], alike: Collection[Identifier]
+) -> str:
+    """Which builds best and tied compare, if a table with such marks has others too."""
+    marked = any(c.best or c.tied for row in rows for c in row.cells)
+    compared = [implementation_label(i) for i in involved if i.id in alike]
+    if not marked or len(compared) == len(involved):
+        return ""
+    return f" Best and tied compare one build of each library: {listed(compared)}."
 
 
 def _warnings(rows: Sequence[Series]) -> list[str]:
