@@ -214,14 +214,12 @@ def cores(*demand: tuple[float, str]) -> Column:
         return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
 
     def column(report: Report, build: str) -> Shown:
-        ends = []
-        for end in ("value", "high", "low"):
-            rates = [report.value(row, build, end) for _, row in demand]
-            if None in rates:
-                return NOTHING
-            ends.append(sum(many / (of or 1) for (many, _), of in zip(demand, rates, strict=True)))
-        value, low, high = map(text, ends)
-        return Shown(value, None, f"{low} to {high}")
+        rates = [report.value(row, build) for _, row in demand]
+        if None in rates:
+            return NOTHING
+        return Shown(
+            text(sum(many / (of or 1) for (many, _), of in zip(demand, rates, strict=True)))
+        )
 
     return column
 

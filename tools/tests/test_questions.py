@@ -117,3 +117,11 @@ def test_a_scoreboard_of_two_hosts_is_invalid(reports: list[Results]) -> None:
 
 def test_without_a_report_of_all_tasks_there_is_no_scoreboard(reports: list[Results]) -> None:
     assert scoreboard([of(reports, "2026-11-03-memory")]) is None
+
+
+def test_a_range_of_cores_is_of_one_build_of_each_library(reports: list[Results]) -> None:
+    baseline_of_rustls = ('"library":"openssl"', '"library":"rustls","provider":"ring"')
+    for words, named in (([], True), ([baseline_of_rustls], False)):
+        [page] = [page for page in questions([of(reports, OLD, *words)]) if page.id == "cores"]
+        assert ("aws-lc-rs" in page.answer[0]) is named
+        assert "aws-lc-rs" in str(page.sheets[0].rows)

@@ -34,7 +34,6 @@ class Sheet(Model):
     caption: str
     corner: str = Field(description="head of the first column")
     columns: list[str]
-    intervals: bool = Field(False, description="whether cells show their intervals")
     rows: list[SheetRow]
 
 

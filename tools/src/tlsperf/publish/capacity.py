@@ -5,7 +5,7 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
@@ -24,46 +24,28 @@ _SENDING: Final = "transfer-1-3-aes-256-gcm-sending"
 _KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
 
 
-class Cores(NamedTuple):
-    """A number of cores, and its interval from the intervals of the rates."""
-
-    value: float
-    low: float
-    high: float
-
-    def cell(self) -> SheetCell:
-        return SheetCell(text=cores_text(self.value), detail=self.interval)
-
-    @property
-    def interval(self) -> str:
-        return f"{cores_text(self.low)} to {cores_text(self.high)}"
-
-
 def cores_text(cores: float) -> str:
-    """Three significant digits of a number up to ten, so that intervals of small ones differ."""
+    """Three significant digits of a number up to ten."""
     return f"{cores:.{2 if cores >= 1 else 3 if cores >= 0.1 else 4}f}"
 
 
 def cores(
     source: Source, implementation: Identifier, demand: Sequence[tuple[float, Identifier]]
-) -> Cores | None:
+) -> float | None:
     """The sum of each demand per second divided by the rate of its row; None if a rate is
     missing.
     """
-    parts = []
-    for amount, row in demand:
-        cell = source.cell(row, implementation)
-        if cell is None or not cell.value:
-            return None
-        low, high = cell.low or cell.value, cell.high or cell.value
-        parts.append((amount / cell.value, amount / high, amount / low))
-    return Cores(*(sum(column) for column in zip(*parts, strict=True)))
+    rates = [(amount, source.value(row, implementation)) for amount, row in demand]
+    parts = [amount / rate for amount, rate in rates if rate]
+    return sum(parts) if len(parts) == len(rates) else None
 
 
 def capacity(sources: Sequence[Source]) -> Question | None:
     """The page about cores; None if no report has the rates."""
     full = {key: f"full-handshake-1-3-{key}-x25519-server" for key in _KEYS}
-    source = with_most_libraries(sources, [*full.values(), _RESUMED, _SENDING])
+    rows = [*full.values(), _RESUMED, _SENDING]
+    alike = [s for s in sources if any(all(s.cell(row, i) for row in rows) for i in s.alike)]
+    source = with_most_libraries(alike, rows)
     if source is None:
         return None
     sending = GIGABITS * MIB_PER_GIGABIT
@@ -73,7 +55,6 @@ def capacity(sources: Sequence[Source]) -> Question | None:
             caption="Cores for a thousand handshakes a second, and for each Gbit/s that is sent.",
             corner="Library",
             columns=[*(f"Full, {name}" for name in _KEYS.values()), "Resumed", "1 Gbit/s sent"],
-            intervals=True,
             rows=_rows(
                 source,
                 [
@@ -97,7 +78,6 @@ def capacity(sources: Sequence[Source]) -> Question | None:
                 f"{GIGABITS} Gbit/s sent.",
                 corner="Library",
                 columns=[f"{share:.0%} resumed" for share in SHARES],
-                intervals=True,
                 rows=_rows(source, demands),
             )
         )
@@ -118,7 +98,6 @@ def capacity(sources: Sequence[Source]) -> Question | None:
             "For other traffic, use the first table: multiply the connections that do not resume "
             "by the column of their key and those that resume by the column of resumptions, and "
             "add the cores for the traffic.",
-            "The interval combines the intervals of all rates in the sum.",
         ],
         limits=[
             "These are the cores for TLS alone. The kernel, the network card and the application "
@@ -137,7 +116,7 @@ def _rows(source: Source, demands: Sequence[Sequence[tuple[float, Identifier]]])
     rows = []
     for shown in source.shown.values():
         found = [cores(source, shown.id, demand) for demand in demands]
-        cells = [each.cell() if each else NOTHING for each in found]
+        cells = [SheetCell(text=cores_text(each)) if each else NOTHING for each in found]
         if any(found):
             rows.append(SheetRow(label=shown.label, colour=shown.colour, cells=cells))
     return rows
@@ -145,9 +124,9 @@ def _rows(source: Source, demands: Sequence[Sequence[tuple[float, Identifier]]])
 
 def _range(source: Source, full: Identifier, sending: float) -> str:
     demand = [(CONNECTIONS / 2, full), (CONNECTIONS / 2, _RESUMED), (sending, _SENDING)]
-    found = [(c, i) for i in source.shown if (c := cores(source, i, demand))]
+    found = [(c, i) for i in source.alike if (c := cores(source, i, demand))]
     (least, first), (most, last) = min(found), max(found)
     return (
-        f"from {cores_text(least.value)} cores ({least.interval}) with {source.label(first)} to "
-        f"{cores_text(most.value)} ({most.interval}) with {source.label(last)}"
+        f"from {cores_text(least)} cores with {source.label(first)} to {cores_text(most)} with "
+        f"{source.label(last)}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from tlsperf.contract.builds import like_builds
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.questions import SheetCell
 from tlsperf.contract.record import Identifier
@@ -33,6 +34,7 @@ class Source:
         short = {a.replace(_IN_FLIGHT, ""): found for a, found in self.rows.items()}
         self._found = short | self.rows
         self.shown = {i.id: i for i in results.implementations}
+        self.alike = like_builds(results.implementations, results.baseline)
 
     def has(self, anchors: Iterable[Identifier]) -> bool:
         return set(anchors) <= set(self._found)
