@@ -293,6 +293,25 @@ def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
     assert results.headlines[0].statement.endswith(f"rustls 0.23 {ratio.text}")
 
 
+@pytest.mark.parametrize(
+    ("factors", "named"),
+    [
+        ({"boringssl-1": 1.3, "rustls-2": 1.3, "wolfssl-5": 1.2}, {"BoringSSL", "rustls"}),  # tied
+        ({"boringssl-1": 1.3, "rustls-2": 0.9, "wolfssl-5": 0.7}, {"BoringSSL"}),
+        ({"rustls-1": 1.3, "rustls-2": 1.2, "wolfssl-5": 0.9}, {"rustls", "GnuTLS"}),  # unled: ends
+    ],
+)
+def test_a_headline_of_many_bars_names_all_that_lead(
+    factors: dict[str, float], named: set[str]
+) -> None:
+    random = np.random.default_rng(7)
+    of = {"openssl-3": 1.0, "gnutls-3": 0.5, **factors}
+    many = {i: {TRANSFERS[0]: list(f * np.exp(random.normal(0, 0.004, 30)))} for i, f in of.items()}
+    [headline] = results_of(loaded_run(RUN, many)).headlines
+    against = headline.statement.removeprefix("Against OpenSSL 3: ")
+    assert {part.split()[0] for part in against.split("; ")} == named
+
+
 def test_a_baseline_that_was_not_measured_is_rejected() -> None:
     with pytest.raises(UserError, match="found the baseline 'openssl-4', expected openssl-3"):
         results_of(loaded_run(RUN, rates()), baseline="openssl-4")
