@@ -31,8 +31,13 @@ export function against(figure, baseline) {
   return row?.[baseline.library]?.[figure.library];
 }
 
-/** How far a ratio is from 1, on either side. @param {Comparison | undefined} ratio */
-const distance = (ratio) => (ratio ? Math.abs(Math.log(ratio[0])) : 0);
+/**
+ * How far a ratio is from 1, on either side; 0 if no difference is shown.
+ *
+ * @param {Comparison | undefined} ratio
+ */
+const distance = (ratio) =>
+  ratio && ratio[1] !== "no difference shown" ? Math.abs(Math.log(ratio[0])) : 0;
 
 /**
  * Scenarios with the largest difference first.
@@ -56,6 +61,22 @@ export function differing(groups, ratio) {
   return groups.filter((group) =>
     group.figures.some((one) => ["faster", "slower"].includes(ratio(one)?.[1] ?? "")),
   );
+}
+
+/**
+ * From what size a difference would have been seen, of figures without one: ": 5 to 9% would show".
+ *
+ * @param {Figure[]} figures
+ * @param {(figure: Figure) => Comparison | undefined} ratio
+ */
+export function shownFrom(figures, ratio) {
+  const sizes = figures
+    .map(ratio)
+    .filter((of) => of?.[1] === "no difference shown")
+    .flatMap((of) => [...(of?.[2] ?? "").matchAll(/(\d+)%/g)].map((found) => Number(found[1])));
+  if (!sizes.length) return "";
+  const ends = new Set([Math.min(...sizes), Math.max(...sizes)]);
+  return `: ${[...ends].join(" to ")}% would show`;
 }
 
 /**

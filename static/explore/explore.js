@@ -3,7 +3,7 @@
 // All data come from the results.json of the selected reports. Figures are not formatted here: their
 // texts are those of the report's page. The address contains the selection.
 
-import { against, baselineId, byDifference, csv, differing } from "./compare.js";
+import { against, baselineId, byDifference, csv, differing, shownFrom } from "./compare.js";
 import { bars, extent } from "./draw.js";
 import { lines } from "./lines.js";
 import { MOST_BARS, versionsWidth } from "./marks.js";
@@ -139,6 +139,7 @@ async function show(unknown, chosen) {
   );
   const compare = await comparing(table, came, notices);
   if (own !== turn) return;
+  const picked = shown;
   let ordered = groups(shown);
   if (compare && view.only === "differing") ordered = differing(ordered, compare);
   if (compare && view.sort === "difference") ordered = byDifference(ordered, compare);
@@ -158,7 +159,7 @@ async function show(unknown, chosen) {
   else if (all.length && !shown.length)
     notices.push(
       compare && view.only
-        ? "None of the picked scenarios shows a difference from the baseline."
+        ? `None of the picked scenarios shows a difference from the baseline${shownFrom(picked, compare)}.`
         : "None of the picked libraries has a figure in the picked scenarios.",
     );
   const places = hosts(shown);

@@ -21,10 +21,10 @@ from synthetic import TRANSFERS, Rates, loaded_run, report_of
 from test_drawings import SVG, extents, panels_of
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Cell, Chart, Results, Row, ShownImplementation, Table
+from tlsperf.contract.results import Cell, Chart, Ratio, Results, Row, ShownImplementation, Table
 from tlsperf.report.charts import KINDS
 from tlsperf.report.charts.bars import bars_of
-from tlsperf.report.charts.heatmap import DOWN, UP, heat, sign
+from tlsperf.report.charts.heatmap import DOWN, UP, _shown, heat, sign
 from tlsperf.report.charts.heatmap import draw as heatmaps
 from tlsperf.report.charts.key_exchange import by_key_exchange
 from tlsperf.report.charts.kind import Around, Drawing, draw_first
@@ -481,8 +481,17 @@ def test_a_cell_of_a_matrix_has_the_number_that_the_table_has() -> None:
     assert Counter(t for t in texts if t[0] in f"{UP}{DOWN}") == Counter(signs)
     for ratio in ratios:
         number = sign(ratio).strip(f"{UP}{DOWN}")
-        assert ratio.text.startswith(number or "no difference shown")
+        assert ratio.text.startswith(number or "the same within 2%")
     assert "OpenSSL" in (drawing.chart.note or "")
+    assert "no difference shown (2% would show)" in (drawing.chart.note or "")
+    wide = Ratio(
+        value=1.2,
+        low=0.9,
+        high=1.5,
+        verdict="no difference shown",
+        text="no difference shown (34% would show)",
+    )
+    assert "same" in _shown(Cell(implementation="gnutls-4", value=1, text="1", ratio=wide))
 
 
 # --- how a drawing is written --------------------------------------------------------------------

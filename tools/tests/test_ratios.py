@@ -23,6 +23,7 @@ from tlsperf.analysis.ratios import (
     ratio_text,
     sample_ratio,
     session_logs,
+    shown_from,
 )
 from tlsperf.analysis.series import At, Rules, Sample, Series
 from tlsperf.analysis.sessions import NO_PRIOR, Prior, fit_prior, session_ratio
@@ -369,3 +370,25 @@ def test_a_comparison_is_inverted_with_its_interval_its_verdict_and_its_note() -
     bare = inverted(as_ratio(untested_ratio(3, 2, "published"), "rate"), "rate")
     assert (bare.low, bare.high, bare.verdict) == (None, None, "not tested")
     assert bare.text == "0.67x"
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["no difference shown (7% would show)", "no difference shown (5% would show)"], "5 to 7%"),
+        (["no difference shown (7% would show)"], "7%"),
+        (["the same within 2%", "the same", "no difference shown (12% would show)"], "2 to 12%"),
+    ],
+)
+def test_texts_of_no_difference_say_from_what_size_one_would_show(
+    texts: list[str], said: str
+) -> None:
+    assert shown_from(texts) == f"{said} would show"
+    assert shown_from(["the same"]) == ""
+
+
+def test_no_difference_is_said_against_a_baseline() -> None:
+    """A ratio within 2% is the same as the baseline, not the same from it."""
+    for low, said in ((0.995, "the same as B within 2%"), (0.9, "no difference shown from B (")):
+        ratio = as_ratio(RatioEstimate(1.0, low, 1.005, "no difference shown", True, 9), "rate")
+        assert against_text(ratio, "rate", "B").startswith(said)

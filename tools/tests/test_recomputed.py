@@ -698,9 +698,18 @@ def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
                 word: [v for v in verdicts.values() if v[0] == word]
                 for word in ("faster", "slower")
             }
+            sizes = [
+                int(size)
+                for cells in rows.values()
+                if re.match("no diff|the same", cells[-1].text)
+                for size in re.findall(r"(\d+)%", cells[-1].text)
+            ]
+            ends = [str(end) for end in sorted({min(sizes), max(sizes)})] if sizes else []
+            size = f"{' to '.join(ends)}% would show" if ends else ""
+            least = f" ({size})" if size else ""
             parts = [
                 f"of {len(rows)} task",
-                f"no difference shown in {len(rows) - sum(map(len, counts.values()))}",
+                f"no difference shown in {len(rows) - sum(map(len, counts.values()))}{least}",
             ]
             for word, of in counts.items():
                 if of:
@@ -708,7 +717,9 @@ def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
                     parts.append(f"{word} in {len(of)} (up to {top[1]:.2f}x, {top[2]})")
             assert all(part in page["answer"] for part in parts), page["answer"]
             faster, slower = (len(of) for of in counts.values())
-            cells[f"upgrades/{page['id']}/"] = f"{faster} faster, {slower} slower of {len(rows)}"
+            cells[f"upgrades/{page['id']}/"] = "; ".join(
+                filter(None, [f"{faster} faster, {slower} slower of {len(rows)}", size])
+            )
             if (before, after) == (of_library[0], of_library[-1]):
                 [answer] = [a for a in question["answer"] if a.startswith(f"{NAMES[library]} ")]
                 assert all(part in answer for part in parts), answer

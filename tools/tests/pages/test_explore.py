@@ -253,8 +253,9 @@ def test_order_and_choice_follow_the_differences(play: Any, made: Made) -> None:
     assert sorted(ordered["groups"]) == sorted(plain["groups"])
 
     def largest(row: dict[str, Any]) -> float:
-        ratios = [c["ratio"]["value"] for c in row["cells"] if "ratio" in c]
-        return max(abs(math.log(value)) for value in ratios)
+        ratios = [c["ratio"] for c in row["cells"] if "ratio" in c]
+        shown = [of["value"] for of in ratios if of["verdict"] != "no difference shown"]
+        return max((abs(math.log(value)) for value in shown), default=0.0)
 
     rows = sorted(made.transfer["rows"], key=largest, reverse=True)
     assert ordered["groups"] == [row["name"] for row in rows]

@@ -7,6 +7,7 @@ test, and the word for a better value.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -268,6 +269,8 @@ def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
         case "faster" | "slower":
             amount = f" {definition.amount}" if definition.amount else ""
             return f"{head}{amount} than {other}{tail}"
+        case "no difference shown" if head.startswith("the same"):
+            return head.replace("the same", f"the same as {other}")
         case "no difference shown":
             same, within, percent = head.partition(" within ")
             if same == "the same":
@@ -310,3 +313,14 @@ def _estimate(ratio: Ratio) -> RatioEstimate:
 
 
 _OPPOSITE: Final[Mapping[Verdict, Verdict]] = {"faster": "slower", "slower": "faster"}
+
+
+def shown_from(texts: Iterable[str]) -> str:
+    """From what size a difference would have been seen, of texts without one: `5 to 9% would show`.
+
+    Empty if none of them says it, such as those of equal counts.
+    """
+    sizes = sorted(int(size) for text in texts for size in re.findall(r"(\d+)%", text))
+    if not sizes:
+        return ""
+    return f"{' to '.join(dict.fromkeys(map(str, (sizes[0], sizes[-1]))))}% would show"

@@ -370,7 +370,8 @@ def _cell(cell: Cell, *, alike: bool, exact: bool) -> dict[str, Any]:
         made["mark"] = "best" if cell.best else "tied"
     intervals = [cell.interval] if cell.interval and cell.low != cell.high else []
     if cell.ratio:
-        short, _, bracket = cell.ratio.text.partition(" (")
+        same = cell.ratio.verdict == "no difference shown"  # with the size that would show
+        short, _, bracket = (cell.ratio.text, "", "") if same else cell.ratio.text.partition(" (")
         made["ratio"] = "equal" if cell.ratio.low == cell.ratio.high == 1 else short
         if cell.ratio.note and not alike:
             made["ratio"] += f" ({cell.ratio.note})"

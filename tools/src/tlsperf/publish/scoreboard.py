@@ -13,7 +13,7 @@ from tlsperf.contract.questions import (
     SheetRow,
 )
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Ratio, Results
 from tlsperf.contract.text import listed
 from tlsperf.publish.reports import reference
 from tlsperf.publish.sheets import NOTHING, Source, mark_of, own_sources, with_most_libraries
@@ -131,9 +131,13 @@ def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetC
     cell = source.cell(row, implementation)
     if cell is None:
         return NOTHING
-    if cell.ratio is None:
-        text, detail = "baseline", None
-    else:
-        text, _, rest = cell.ratio.text.partition(" (")
-        detail = rest.rstrip(")") or None
+    text, detail = _parts(cell.ratio) if cell.ratio else ("baseline", None)
     return SheetCell(text=text, href=source.link(row), mark=mark_of(cell), detail=detail)
+
+
+def _parts(ratio: Ratio) -> tuple[str, str | None]:
+    """The text of a ratio and its interval; that of no difference says from what size it is one."""
+    if ratio.verdict == "no difference shown":
+        return ratio.text, None
+    text, _, rest = ratio.text.partition(" (")
+    return text, rest.rstrip(")") or None

@@ -155,8 +155,9 @@ def _cells(table: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, M
 
 def _value(cell: Mapping[str, Any]) -> str:
     value = str(cell.get("figure") or cell.get("text", ""))
-    if cell.get("intervals"):
-        value += f" ({cell['intervals'].partition('; ')[0]})"
+    own = cell.get("intervals", "").partition("; ")[0]
+    if own and not own.startswith(("ratio ", "loss ")):
+        value += f" ({own})"
     if cell.get("invalid"):
         value += f", {cell['note']}"
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from tlsperf.analysis.ratios import shown_from
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow, Upgrade
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Results, ShortRatio, ShownImplementation, Verdict
@@ -80,13 +81,19 @@ class _Pair:
                 factor, name = texts[most].partition(" ")[0], self.source.rows[most][1].name
                 shown.append(f"{verdict} in {len(texts)} (up to {factor}, {name})")
             rest -= len(texts)
-        shown.append(f"no difference shown in {rest}")
+        size = self.shown_from()
+        shown.append(f"no difference shown in {rest}" + (f" ({size})" if size else ""))
         return f"of {counted(len(self.ratios), 'task')}, {', '.join(shown)}"
+
+    def shown_from(self) -> str:
+        same = (text for _, found, text in self.ratios.values() if found == "no difference shown")
+        return shown_from(same)
 
     def cell(self) -> SheetCell:
         faster, slower = self.count("faster"), self.count("slower")
+        counts = f"{faster} faster, {slower} slower of {len(self.ratios)}"
         return SheetCell(
-            text=f"{faster} faster, {slower} slower of {len(self.ratios)}",
+            text="; ".join(filter(None, [counts, self.shown_from()])),
             href=f"upgrades/{self.id}/",
         )
 
@@ -153,7 +160,8 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
             Sheet(
                 id=versions[0].library,
                 caption=f"{name}: the number of tasks in which the later version is faster or "
-                "slower, of all tasks that both versions support. Each cell links to its page.",
+                "slower, of all tasks that both versions support, and from what size a difference would "
+                "show in the others. Each cell links to its page.",
                 corner="Version",
                 columns=[f"to {short_version(after)}" for after in versions[1:]],
                 rows=rows,

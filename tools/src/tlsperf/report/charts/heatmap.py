@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from tlsperf.analysis.ratios import shown_from
 from tlsperf.contract.results import Cell, Ratio, ShownImplementation, Table
 from tlsperf.report.charts import bars
 from tlsperf.report.charts.kind import Around, Drawing, drawing
@@ -66,9 +67,12 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
         for m in range(0, len(shown), size)
     ]
     baseline = around.implementations[table.baseline].label if table.baseline else ""
+    ratios = [c.ratio for row in table.rows for c in row.cells if c.ratio]
+    least = shown_from(ratio.text for ratio in ratios if ratio.verdict == "no difference shown")
     note = (
         f"Times better ({UP}, green) or worse ({DOWN}, violet) than {baseline}; empty: no "
-        "difference shown; grey: within 10%; the colour deepens at 1.1, 1.25 and 1.6."
+        f"difference shown{f' ({least})' if least else ''}; grey: within 10%; the colour deepens at "
+        "1.1, 1.25 and 1.6."
     )
     yield drawing(table, grid(panels), _factors(table, shown, baseline), note)
 
@@ -143,7 +147,10 @@ def _shown(cell: Cell | None) -> tuple[str, str]:
         return "–", "same"
     if not cell.valid:
         return "×", "same"
-    return ("–", "same") if cell.ratio is None else (sign(cell.ratio), heat(cell.ratio.value))
+    if cell.ratio is None:
+        return "–", "same"
+    text = sign(cell.ratio)
+    return text, heat(cell.ratio.value) if text else "same"
 
 
 def sign(ratio: Ratio) -> str:
