@@ -218,11 +218,8 @@ def by_factor(report: Report, task: str) -> list[str]:
 
 def least_and_most(report: Report) -> list[str]:
     column = by_share(ECDSA)[1]
-    found = {report.labels[i]: column(report, i) for i in report.builds}
-    ordered = sorted((float(cell.text), label) for label, cell in found.items() if cell != NOTHING)
-    return [f"{found[label].text} " for _, label in ordered[:: len(ordered) - 1]] + [
-        label for _, label in ordered[:: len(ordered) - 1]
-    ]
+    found = [column(report, i).text for i in report.builds if column(report, i) != NOTHING]
+    return [f"{min(found, key=float)} to {max(found, key=float)} cores"]
 
 
 ANSWERS: Final[dict[str, list[Callable[[Report], list[str]]]]] = {

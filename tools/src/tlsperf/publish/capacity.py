@@ -124,9 +124,5 @@ def _rows(source: Source, demands: Sequence[Sequence[tuple[float, Identifier]]])
 
 def _range(source: Source, full: Identifier, sending: float) -> str:
     demand = [(CONNECTIONS / 2, full), (CONNECTIONS / 2, _RESUMED), (sending, _SENDING)]
-    found = [(c, i) for i in source.alike if (c := cores(source, i, demand))]
-    (least, first), (most, last) = min(found), max(found)
-    return (
-        f"from {cores_text(least)} cores with {source.label(first)} to {cores_text(most)} with "
-        f"{source.label(last)}"
-    )
+    found = [c for i in source.alike if (c := cores(source, i, demand))]
+    return f"{cores_text(min(found))} to {cores_text(max(found))} cores, depending on the library"
