@@ -20,17 +20,17 @@ from synthetic import (
     implementation,
     loaded_run,
     report_of,
+    rounds_of,
+    run_of_rows,
     with_each,
     with_rows,
 )
 from tlsperf.analysis.changes import changes, predecessor
-from tlsperf.analysis.series import MeasuredReport, widening
-from tlsperf.analysis.sessions import DEFAULT_SPREADS
-from tlsperf.analysis.statistics import drift, unpaired_ratio
-from tlsperf.contract.names import scenario_name
+from tlsperf.analysis.series import MeasuredReport
+from tlsperf.analysis.sessions import Spreads
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Change, Changes, LibraryChanges, Noise
-from tlsperf.contract.run import Host, HostFacts, Report, Run
+from tlsperf.contract.results import Change, Changes, LibraryChanges
+from tlsperf.contract.run import HostFacts, Report, Run
 
 Factor = Callable[[Scenario], float]
 OLD, NEW = "2026-01-01-old", "2026-06-01-new"
@@ -50,8 +50,21 @@ def steady(
     return {id_: {s: [factor(s) * (1000.0 + n % 3) for n in range(30)] for s in rows}}
 
 
-def compared(before: Rates, after: Rates, noise: Noise | None = None) -> Changes:
-    return changes(report_of(loaded_run(OLD, before)), report_of(loaded_run(NEW, after)), noise)
+REFERENCES = ("boringssl-1", "rustls-1")
+"""Builds that do not change, so that the shift of all is known."""
+
+
+def compared(before: Rates, after: Rates) -> Changes:
+    """The changes beside two other libraries that do not change."""
+    others = {i: steady(SIXTEEN, id_=i)[i] for i in REFERENCES}
+    return changes(
+        report_of(loaded_run(OLD, {**others, **before})),
+        report_of(loaded_run(NEW, {**others, **after})),
+    )
+
+
+def library_of(found: Changes, library: str = "openssl") -> LibraryChanges:
+    return next(of for of in found.libraries if of.after.library == library)
 
 
 def changed(of: Changes | LibraryChanges) -> list[Change]:
@@ -63,7 +76,78 @@ def tls13(scenario: Scenario) -> float:
     return 0.6 if scenario in HANDSHAKES and scenario.protocol == "1.3" else 1.0
 
 
-# --- what is a change ----------------------------------------------------------------------------
+# --- what all share, and what is a change beyond it -----------------------------------------------
+
+
+def flat(factors: dict[str, float], only: Scenario | None = None) -> Rates:
+    """Rates of some builds, 1.14 times as high as in `flat(dict.fromkeys(factors, 1 / 1.14))`."""
+    return {
+        i: {
+            s: [1140 * (factor if only in (None, s) else 1.0) + n % 3 for n in range(30)]
+            for s in SIXTEEN
+        }
+        for i, factor in factors.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("now", "only", "shift", "verdicts"),
+    [
+        ({"openssl-1": 1, "boringssl-1": 1, "rustls-1": 1}, None, "48", {}),
+        ({"openssl-1": 1, "boringssl-1": 1, "rustls-1": 1.1}, None, "48", {"rustls": "faster"}),
+        ({"openssl-1": 0.9, "boringssl-1": 1, "rustls-1": 1}, None, "48", {"openssl": "slower"}),
+        ({"openssl-1": 1, "boringssl-1": 1, "rustls-2": 1.1}, None, "32", {"rustls": "faster"}),
+        ({"openssl-1": 1, "boringssl-2": 1, "rustls-2": 1.1}, None, "16", {"rustls": "faster"}),
+        ({"openssl-2": 1.1, "boringssl-2": 1, "rustls-2": 1}, None, "48", {"openssl": "faster"}),
+        ({"openssl-1": 1, "rustls-1": 0.9}, TRANSFERS[0], "32", {"rustls": "slower"}),
+        ({"openssl-1": 0.9, "rustls-1": 1}, TRANSFERS[0], "32", {"openssl": "slower"}),
+        ({"openssl-1": 1, "rustls-1": 1.015}, None, "32", {}),
+        ({"openssl-1": 1.3}, None, "16", {}),
+        ({"openssl-2": 1.3}, None, "16", {}),
+    ],
+)
+def test_only_what_differs_beyond_the_shift_of_all_is_a_change_of_a_library(
+    now: dict[str, float], only: Scenario | None, shift: str, verdicts: dict[str, str]
+) -> None:
+    then = {i.split("-")[0] + "-1": 1 / 1.14 for i in now}
+    found = changes(
+        report_of(loaded_run(OLD, flat(then))), report_of(loaded_run(NEW, flat(now, only)))
+    )
+    assert found.shift is not None
+    assert f"All {shift} rates are higher by" in found.shift
+    assert ("14" in found.shift) is (len(now) > 1)
+    assert ("the machine, not a library" in found.shift) is (
+        len(now) > 1 and any(i.endswith("-1") for i in now)
+    )
+    listed = {of.after.library: {c.ratio.verdict for c in changed(of)} for of in found.libraries}
+    assert {library: of for library, of in listed.items() if of} == {
+        library: {verdict} for library, verdict in verdicts.items()
+    }
+    assert ("cannot be told apart" in found.shift) is (len(now) == 1) is (not found.libraries)
+    for change in changed(found):
+        before, after = (float(text.rstrip("x")) for text in (change.before, change.after))
+        assert after / before == pytest.approx(change.ratio.value, abs=0.02)
+        assert change.against
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "text"),
+    [
+        (1000, 860, "All 48 rates are lower by 14%: the machine"),
+        (1000, 1004, "All 48 rates are higher by 0.4%."),
+        (1000, 1000, "All 48 rates"),
+    ],
+)
+def test_the_shift_is_stated_in_per_cent(then: float, now: float, text: str) -> None:
+    def rates(of: float) -> Rates:
+        return {i: dict.fromkeys(SIXTEEN, of) for i in ("openssl-1", *REFERENCES)}
+
+    found = changes(
+        report_of(loaded_run(OLD, rates(float(then)))),
+        report_of(loaded_run(NEW, rates(float(now)))),
+    )
+    assert (found.shift or "").startswith(text)
+    assert changed(found) == []
 
 
 def figures(id_: str, rounds: int | None, factor: Factor = lambda _: 1.0) -> Rates:
@@ -74,7 +158,7 @@ def figures(id_: str, rounds: int | None, factor: Factor = lambda _: 1.0) -> Rat
 
 
 def six(scenario: Scenario) -> float:
-    return 1.04 if scenario.side == "client" else 1.06
+    return 1.04 if scenario.side == "client" else 1.07
 
 
 @pytest.mark.parametrize(
@@ -82,7 +166,7 @@ def six(scenario: Scenario) -> float:
     [
         ((30,), (29,), "0 faster, 0 slower, 16 unchanged", None, "", None),
         ((30,), (30, tls13), "0 faster, 6 slower, 10 unchanged", "slower", " slower (", None),
-        ((None,), (None, six), "10 up, 0 down, 6 unchanged", "not tested", "1.06x", None),
+        ((None,), (None, six), "10 up, 0 down, 6 unchanged", "not tested", "1.07x", None),
         ((3,), (3, six), "10 up, 0 down, 6 unchanged", "too few rounds", "too few rounds", None),
         ((3,), (None, six), "10 up, 0 down, 6 unchanged", "not tested", "x", "no rounds to test"),
         ((None,), (30, tls13), "0 up, 6 down, 10 unchanged", "not tested", "x", "on both sides"),
@@ -92,89 +176,44 @@ def test_each_row_is_compared_and_figures_without_rounds_change_from_a_stated_si
     then: Any, now: Any, statement: str, verdict: str | None, text: str, note: str | None
 ) -> None:
     found = compared(figures("openssl-1", *then), figures("openssl-2", *now))
-    [library] = found.libraries
-    assert library.statement == f"OpenSSL 1 to 2: {statement} of 16 rows"
+    library = library_of(found)
+    assert library.statement.startswith(f"OpenSSL 1 to 2: {statement} of 16 rows")
     assert (found.caveats, found.gone, found.new) == ([], [], [])
     of_changes = [change.ratio for change in changed(library)]
     assert library.compared - library.unchanged == len(of_changes)
     assert {ratio.verdict for ratio in of_changes} == ({verdict} if verdict else set())
     assert all(text in ratio.text and (note or "") in (ratio.note or "") for ratio in of_changes)
-    single = (
-        "Figures without rounds have no interval. Their changes of 5% or more are listed, and "
-        "are not verdicts."
-    )
-    assert (found.rule == single) is (30 not in (*then, *now) or None in (*then, *now))
+    assert ("listed from 5% on" in found.rule) is (30 not in (*then, *now) or None in (*then, *now))
 
 
 def test_the_same_version_is_named_once() -> None:
-    [library] = compared(figures("openssl-1", 30), figures("openssl-1", 29)).libraries
+    library = library_of(compared(figures("openssl-1", 30), figures("openssl-1", 29)))
     assert library.statement.startswith("OpenSSL 1, the same version: 0 faster, 0 slower, 16 unch")
     assert library.details == []
 
 
-def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -> None:
-    few = [TRANSFERS[0], TRANSFERS[1]]
-    flat = [1000.0 + n % 3 for n in range(30)]
-    moved = [r * (1.05 if n >= 15 else 1) for n, r in enumerate(flat)]
-    faster = [1.08 * r for r in flat]
-    for then, now in ((moved, faster), (faster, moved)):
-        found = compared(
-            {"openssl-1": dict.fromkeys(few, then)}, {"openssl-2": dict.fromkeys(few, now)}
-        )
-        expected = unpaired_ratio(now, then, comparisons=2, drift=drift([moved]))
-        assert expected.verdict == "no difference shown"
-        assert unpaired_ratio(now, then, comparisons=2).verdict != "no difference shown"
-        assert found.libraries[0].unchanged == 2
-        assert "corrected for 2 comparisons and widened by 5.0%, the drift of medians" in (
-            found.rule
-        )
-
-
-def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() -> None:
-    before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.5, seed=2)
-    now, then = after["openssl-2"], before["openssl-1"]
-    reports = [report_of(loaded_run(OLD, of)) for of in (before, after)]
-    widest = max(widening(of.series.rows, DEFAULT_SPREADS) for of in reports)
-    found = changed(compared(before, after))
-    assert len(found) == 16
-    for change in found:
-        scenario = next(s for s in SIXTEEN if scenario_name(s) == change.name)
-        expected = unpaired_ratio(now[scenario], then[scenario], comparisons=16, drift=widest)
-        assert change.ratio.low == pytest.approx(expected.low, rel=1e-5)
-        alone = unpaired_ratio(now[scenario], then[scenario], drift=widest)
-        assert change.ratio.low != pytest.approx(alone.low, rel=1e-3)
-
-
-NOISE = Noise(
-    source="other sessions", run="r", floor_percent=5, comparisons=1, statement="", rows=[]
-)
-
-
-@pytest.mark.parametrize(
-    ("floor", "unchanged", "rule"),
-    [
-        (5, 16, "widened by 5.0%, the difference of other sessions of the same programs on this"),
-        (0.1, 0, "the drift of medians within a run or between sessions."),
-        (None, 0, "the drift of medians within a run or between sessions."),
-    ],
-)
-def test_changes_below_the_noise_between_runs_are_not_listed(
-    floor: float | None, unchanged: int, rule: str
+@pytest.mark.parametrize(("spread", "verdicts"), [(0.002, {"faster"}), (0.05, set())])
+def test_a_change_is_larger_than_ratios_of_two_days_differ(
+    spread: float, verdicts: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.04, seed=2)
-    assert compared(before, after).libraries[0].unchanged == 0
-    found = compared(before, after, NOISE.model_copy(update={"floor_percent": floor}))
-    assert found.libraries[0].unchanged == unchanged
-    assert rule in found.rule
-    assert "a default" not in found.rule
+    monkeypatch.setattr(Spreads, "of_ratio", lambda self, scenario: spread)
+    library = library_of(
+        compared(rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.1, seed=2))
+    )
+    assert {change.ratio.verdict for change in changed(library)} == verdicts
+    assert ("(26% would show)" in library.statement) is (not verdicts)
 
 
-def test_changes_are_widened_by_the_spread_between_sessions_of_their_host() -> None:
-    spreads = {"runs": ["r"], "medians": {"transfer": 0.1}, "ratios": {"transfer": 0.1}}
-    facts = {"schema": 1, "id": "a-host", "name": "A host", "cpu": "A", "architecture": "x86_64"}
-    quiet = Host.model_validate({**facts, "between_sessions": spreads})
-    then, now = (report_of(loaded_run(i, steady(TRANSFERS[:1])), [quiet]) for i in (OLD, NEW))
-    assert "widened by 0.3%, the drift of medians within a run" in changes(then, now).rule
+def test_the_same_program_has_no_verdict() -> None:
+    def report(id_: str, factor: float, sha256: str) -> MeasuredReport:
+        known = [implementation(i, binary_sha256=sha256) for i in ("openssl-1", *REFERENCES)]
+        return report_of(
+            loaded_run(id_, flat(dict.fromkeys(REFERENCES, 1.0) | {"openssl-1": factor}), known)
+        )
+
+    for later, verdict in (("a" * 64, "not tested"), ("b" * 64, "faster")):
+        found = changes(report(OLD, 1, "a" * 64), report(NEW, 1.2, later))
+        assert {change.ratio.verdict for change in changed(found)} == {verdict}
 
 
 # --- what else is different ----------------------------------------------------------------------
@@ -201,6 +240,7 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
             {"id": "a-host", "cpu": "A", "architecture": "x86_64", "kernel": "6.1"} | facts
         )
         tool = {"name": "tlsbench", "version": "1"} | by
+        of = {**flat(dict.fromkeys(REFERENCES, 1.0)), **of}
         return report_of(loaded_run(id_, of, host_id=known.id, tool=tool), [known])
 
     found = changes(
@@ -208,7 +248,7 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
         report(NEW, rates(["openssl-2"], lambda _: 1.2, seed=2), host, tool),
     )
     assert [c.message for c in found.caveats] == [message]
-    [library] = found.libraries
+    library = library_of(found)
     assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
     [group] = library.groups
     ratios = [change.ratio for change in group.changes]
@@ -221,11 +261,26 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
         f"all 16 rows, {values[0]:.2f}x to {values[-1]:.2f}x",
     )
     assert "faster" not in "".join(r.text for r in ratios)
-    assert found.rule.startswith("A change is an unpaired ratio whose interval excludes 1. ")
-    assert found.rule.endswith(
-        " (a default between sessions, which were not measured here). "
-        "Ratios across a change of host, method or scenario are not speed-ups."
-    )
+    assert "nothing has a verdict" in found.rule
+
+
+@pytest.mark.parametrize("fact", ["cpu", "cpu_model"])
+def test_between_two_processors_nothing_is_a_change(fact: str) -> None:
+    def report(id_: str, factor: float, value: str) -> MeasuredReport:
+        facts = {
+            "id": "a-host",
+            "cpu": "A",
+            "cpu_model": "1",
+            "architecture": "x86_64",
+            fact: value,
+        }
+        rates = flat({"openssl-1": 1.0, "rustls-1": factor})
+        return report_of(loaded_run(id_, rates), [HostFacts.model_validate(facts)])
+
+    for then, now, listed in (("A", "B", 0), ("A", "A", 2)):
+        found = changes(report(OLD, 0.33, then), report(NEW, 1.05, now))
+        assert len(found.libraries) == listed
+        assert ("processor is another" in (found.shift or "")) is (listed == 0)
 
 
 @pytest.mark.parametrize(
@@ -254,26 +309,24 @@ def test_another_scenario_is_reported_and_has_no_verdict(
             for i, by in of.items()
         }
 
-    before = with_fields(rates(["openssl-1"]), then)
-    found = compared(before, with_fields(rates(["openssl-2"], tls13, seed=2), now))
+    others = flat(dict.fromkeys(REFERENCES, 1.0))
+    before, after = (
+        report_of(loaded_run(id_, with_fields({**others, **of}, fields)))
+        for id_, of, fields in (
+            (OLD, rates(["openssl-1"]), then),
+            (NEW, rates(["openssl-2"], tls13, seed=2), now),
+        )
+    )
+    found = changes(before, after)
     assert [c.message for c in found.caveats] == [message]
     assert [c.ratio.verdict for c in changed(found)] == ["not tested"] * 6
     assert (found.gone, found.new) == ([], [])
 
 
-def test_a_change_in_all_libraries_is_stated() -> None:
-    found = compared(
-        rates(["openssl-1", "rustls-1"]), rates(["openssl-2", "rustls-2"], tls13, seed=2)
-    )
-    [caveat] = found.caveats
-    assert caveat.code == "common-cause"
-    assert caveat.message.startswith("TLS 1.3 handshake went down in all 2 libraries.")
-
-
 def test_what_is_only_in_one_report_is_listed() -> None:
     before, after = rates(["openssl-1", "boringssl-1"]), rates(["openssl-2", "rustls-1"])
     fewer = {i: {s: v for s, v in rows.items() if s != TRANSFERS[0]} for i, rows in after.items()}
-    found = compared(before, fewer)
+    found = changes(report_of(loaded_run(OLD, before)), report_of(loaded_run(NEW, fewer)))
     assert found.gone == ["BoringSSL 1", "TLS 1.2 transfer, AES-128-GCM, sending"]
     assert found.new == ["rustls 1"]
 
@@ -284,7 +337,8 @@ def test_a_row_that_one_implementation_lacks_is_compared_for_the_others() -> Non
         i: {s: v for s, v in rows.items() if i == "openssl-2" or s != TRANSFERS[0]}
         for i, rows in rates(["openssl-2", "rustls-2"], seed=2).items()
     }
-    assert [library.compared for library in compared(before, fewer).libraries] == [16, 15]
+    found = changes(report_of(loaded_run(OLD, before)), report_of(loaded_run(NEW, fewer)))
+    assert [library.compared for library in found.libraries] == [15, 15], "none has it alone"
 
 
 def test_figures_that_do_not_count_are_not_compared() -> None:
@@ -297,9 +351,10 @@ def test_figures_that_do_not_count_are_not_compared() -> None:
 def test_a_build_that_changed_is_described() -> None:
     def built(id_: str, compiler: str) -> MeasuredReport:
         known = [implementation("openssl-1", c_compiler=compiler)]
-        return report_of(loaded_run(id_, rates(["openssl-1"]), known))
+        known += [implementation(i) for i in REFERENCES]
+        return report_of(loaded_run(id_, rates([of.id for of in known]), known))
 
-    [library] = changes(built(OLD, "gcc 13"), built(NEW, "gcc 14")).libraries
+    library = library_of(changes(built(OLD, "gcc 13"), built(NEW, "gcc 14")))
     assert library.details == ["c compiler: gcc 13 before, gcc 14 now"]
 
 
@@ -310,8 +365,8 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
     def factor(s: Scenario) -> float:
         return 1.1 if s in TRANSFERS and s.side == "sender" else tls13(s)
 
-    [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)).libraries
-    assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 unchanged of 16 rows"
+    library = library_of(compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)))
+    assert "2 faster, 6 slower, 8 unchanged of 16 rows" in library.statement
     for group, title, word in zip(
         library.groups, ("TLS 1.3 handshake", "sending"), ("slower", "faster"), strict=True
     ):
@@ -328,11 +383,11 @@ def test_a_single_change_is_one_group() -> None:
     only = HANDSHAKES[3]
     before = steady([*SIXTEEN])
     after = steady([*SIXTEEN], lambda s: 1.2 if s == only else 1.0, "openssl-2")
-    [group] = compared(before, after).libraries[0].groups
+    [group] = library_of(compared(before, after)).groups
     [change] = group.changes
     assert group.title == change.name == "TLS 1.2 full handshake, ECDSA P-256, server"
     assert group.statement == change.ratio.text
-    assert (change.before, change.after) == ("1,001", "1,201")
+    assert (change.before, change.after, change.against) == ("1.00x", "1.20x", "BoringSSL 1")
 
 
 def test_what_is_left_of_a_group_is_counted_and_has_its_range() -> None:
@@ -341,7 +396,7 @@ def test_what_is_left_of_a_group_is_counted_and_has_its_range() -> None:
             return 1.0
         return 1.2 if s.side == "client" else 1.5 + 0.1 * HANDSHAKES.index(s)
 
-    [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor)).libraries
+    library = library_of(compared(rates(["openssl-1"]), rates(["openssl-2"], factor)))
     rest, clients = library.groups
     assert clients.statement.startswith("all 6 rows, 1.20x to 1.20x faster")
     values = sorted(factor(s) for s in HANDSHAKES if s.side == "server" and s.protocol == "1.3")
@@ -383,26 +438,47 @@ WITH_THREADS = [
 def test_a_group_is_named_by_what_its_rows_share(
     belongs: Callable[[Scenario], bool], title: str
 ) -> None:
-    before, after = (
-        {i: {s: 1000 * (by if belongs(s) else 1.0) for s in WITH_THREADS}}
-        for i, by in (("openssl-1", 1.0), ("openssl-2", 1.2))
-    )
-    [library] = compared(before, after).libraries
+    def report(id_: str, name: str, factor: float) -> MeasuredReport:
+        rates = {i: dict.fromkeys(WITH_THREADS, 1000.0) for i in REFERENCES}
+        rates[name] = {s: 1000 * (factor if belongs(s) else 1.0) for s in WITH_THREADS}
+        return report_of(loaded_run(id_, rates))
+
+    library = library_of(changes(report(OLD, "openssl-1", 1.0), report(NEW, "openssl-2", 1.2)))
     assert [group.title for group in library.groups] == [title]
 
 
-def test_changes_of_another_metric_are_a_group_of_their_own_in_their_unit() -> None:
+def test_changes_of_another_metric_are_a_group_of_their_own() -> None:
     def timed(id_: str, factor: float) -> MeasuredReport:
-        run = loaded_run(id_, steady(HANDSHAKES[:2]))
+        rates = {i: steady(HANDSHAKES[:2], id_=i)[i] for i in ("openssl-1", *REFERENCES)}
+        run = loaded_run(id_, rates)
         times = [
-            of._replace(metric="duration", unit="µs", value=of.value * 0.1234 * factor)
+            of._replace(
+                metric="duration",
+                unit="µs",
+                value=of.value * (factor if of.implementation == "openssl-1" else 1),
+            )
             for of in run.rows
         ]
         return report_of(with_rows(run, times))
 
-    [group] = changes(timed(OLD, 1), timed(NEW, 2)).libraries[0].groups
-    assert group.title == "duration"
-    assert [(c.before, c.after, c.unit) for c in group.changes] == [("123.5", "247.0", "µs")] * 2
+    [group] = library_of(changes(timed(OLD, 1), timed(NEW, 2))).groups
+    assert (group.title, group.statement) == ("duration", "all 2 rows, 2.00x to 2.00x slower")
+
+
+def test_memory_changes_by_its_figures_without_a_shift() -> None:
+    def report(id_: str, kib: int) -> MeasuredReport:
+        run = loaded_run(id_, steady(HANDSHAKES[:1]))
+        bytes_ = run_of_rows(id_, [], run.run.implementations)
+        of = Scenario(operation="memory", protocol="1.3", variant="sessions-1000")
+        values = [1024.0 * (kib + n % 3) for n in range(12)]
+        row = {"implementation": "openssl-1", "metric": "resident", "unit": "bytes"}
+        return report_of(with_rows(bytes_, rounds_of(values, of, **row)))
+
+    found = changes(report(OLD, 500), report(NEW, 400))
+    [change] = changed(found)
+    assert found.shift is None
+    assert change.ratio.verdict == "faster"
+    assert (change.before, change.after, change.against) == ("501 KiB", "401 KiB", None)
 
 
 # --- the report before ---------------------------------------------------------------------------

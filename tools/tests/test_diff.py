@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from synthetic import HANDSHAKES, TRANSFERS, loaded_run, report_of
-from tlsperf.analysis.diff import comparisons, differences, implementation_pairs, row_pairs
+from tlsperf.analysis.diff import (
+    comparisons,
+    difference,
+    implementation_pairs,
+    row_pairs,
+    shift_of,
+)
 from tlsperf.analysis.series import Rules, Sample, Series, measured
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 
 RUN = "2026-11-21-a"
+OWN, BESIDE = "openssl-1", "boringssl-1"
 FULL = HANDSHAKES[2].model_copy(update={"protocol": "1.3"})
 TICKET = HANDSHAKES[-1]
 SENDING = TRANSFERS[0]
@@ -128,33 +137,44 @@ def test_an_implementation_is_paired_by_its_id_then_its_build_then_as_the_only_o
     assert [f"{then.id} {now.id}" for then, now in pairs] == expected
 
 
-def test_a_ratio_has_no_verdict_where_something_else_differs() -> None:
-    fast, slow = rows(FULL, rate=2000), rows(FULL, of(TICKET, key_exchange="X448"))
-    resumed = rows(of(TICKET, key_exchange="X25519"), rate=2000)
+def test_a_difference_has_no_verdict_where_something_else_differs() -> None:
+    def measured_rows(*scenarios: Scenario, factor: float = 1.0) -> tuple[Series, ...]:
+        rounds = {
+            i: [f * (1000.0 + n % 3) for n in range(30)] for i, f in ((OWN, factor), (BESIDE, 1))
+        }
+        rates = {i: dict.fromkeys(scenarios, of) for i, of in rounds.items()}
+        return measured(loaded_run(RUN, rates)).series
 
-    def shown(own: tuple[Series, ...], neutral: bool = False) -> tuple[str, str | None, bool]:
+    slow = measured_rows(FULL, of(TICKET, key_exchange="X448"))
+    fast, resumed = (
+        measured_rows(scenario, factor=2) for scenario in (FULL, of(TICKET, key_exchange="X25519"))
+    )
+
+    def shown(own: tuple[Series, ...], neutral: str | None = None) -> tuple[str, str | None]:
         [pair] = row_pairs(own, slow)
-        samples = (pair, pair.row.samples["openssl-1"], pair.other.samples["openssl-1"])
-        [found] = differences([samples], Rules(), neutral)
+        shift = shift_of([pair], [(BESIDE, BESIDE)])
+        found = difference(pair, (OWN, OWN), shift, Rules(frozenset([RUN])), neutral)
+        assert found is not None
         assert found.estimate.verdict == "faster", "what decides whether it is listed"
-        return found.shown.verdict, found.shown.note, found.neutral
+        assert (found.before, found.after, found.against) == (1.0, 2.0, BESIDE)
+        return found.shown.verdict, found.shown.note
 
-    other = ("not tested", "measured under other conditions", True)
-    assert shown(fast)[::2] == ("faster", False)
-    assert shown(fast, neutral=True) == shown(resumed) == other
-    [pair] = row_pairs(rows(FULL), rows(FULL))
-    single = Sample(pair.row.samples["openssl-1"].valid, has_rounds=False)
-    [untested] = differences([(pair, single, single)], Rules(), neutral=True)
-    assert untested.shown.note == "no rounds to test on both sides", "the first reason stays"
+    assert shown(fast) == ("faster", None)
+    assert shown(fast, "why not") == ("not tested", "why not")
+    assert shown(resumed) == ("not tested", "measured under other conditions")
 
 
 def test_figures_that_cannot_be_tested_are_not_counted_as_comparisons() -> None:
     [pair] = row_pairs(rows(FULL), rows(FULL))
-    rounds = pair.row.samples["openssl-1"]
+    rounds = pair.row.samples[OWN]
     single = Sample(rounds.valid, has_rounds=False)
     zero = Sample(dict.fromkeys(rounds.valid, 0.0))
-    assert comparisons([(pair, rounds, rounds)] * 3) == 3
+
+    def count(one: Sample, other: Sample) -> int:
+        row, there = (replace(pair.row, samples={OWN: of}) for of in (one, other))
+        return comparisons([pair, pair, pair._replace(row=row, other=there)], [(OWN, OWN)])
+
+    assert count(rounds, rounds) == 3
     for other in (single, zero, Sample(), Sample(rounds.valid, statistic="max")):
-        for both in ((rounds, other), (other, rounds)):
-            assert comparisons([(pair, rounds, rounds), (pair, *both)] * 2) == 2
-    assert comparisons([]) == 1
+        assert count(rounds, other) == count(other, rounds) == 2
+    assert comparisons([], [(OWN, OWN)]) == comparisons([pair], [("none", OWN)]) == 1

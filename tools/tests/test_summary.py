@@ -44,12 +44,13 @@ def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Re
     )
     one, two = results.implementations[:2]
     change = Change(
-        anchor="a", name="transfer", unit="MiB/s", before="100", after="110", ratio=ratio
+        anchor="a", name="transfer", against="OpenSSL 1", before="1.00x", after="1.10x", ratio=ratio
     )
     changes = Changes(
         predecessor="2026-10-01-last",
         title="The last one",
         date=date(2026, 10, 1),
+        shift="All 48 rates are higher.",
         caveats=[RunWarning(code="host", message="Another kernel.")],
         rule="Corrected for 32 comparisons.",
         libraries=[
@@ -71,7 +72,8 @@ def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Re
             assert f"{bar.label}: {bar.text}" in text
     assert "### Changes since The last one (2026-10-01)" in text
     assert "- Caveat: Another kernel." in text
-    assert "    - transfer: 100 to 110 MiB/s, 1.10x faster (1.05 to 1.15)" in text
+    assert text.index("All 48 rates are higher.") < text.index("Corrected for 32")
+    assert "    - transfer: 1.00x to 1.10x of OpenSSL 1, 1.10x faster (1.05 to 1.15)" in text
     assert "### Warnings\n\n- Measured in a virtual machine.\n" in text
     for run in results.runs:
         for of_run in run.warnings:

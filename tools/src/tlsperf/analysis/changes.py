@@ -1,14 +1,14 @@
 """What changed since the last comparable report. Pure functions.
 
-Two reports are compared row by row and library by library. The two were measured at different
-times, so pairing by round is not possible: the interval of an unpaired ratio is widened by what
-the same builds differ between runs on that host (`noise.other_sessions`), if that is known.
+The shift that all libraries share comes first: between two days it is mostly the machine's. A library
+is judged by what differs beyond it (`analysis/diff.py`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import chain, combinations
 from typing import Final
@@ -17,17 +17,22 @@ from tlsperf.analysis.conditions import (
     changed_build,
     changed_conditions,
     changed_scenarios,
-    common_causes,
+    same_processor,
 )
 from tlsperf.analysis.diff import (
+    LEAST,
+    OTHER_CONDITIONS,
+    SAME_PROGRAM,
     Difference,
+    Shift,
     comparisons,
-    differences,
+    difference,
     implementation_pairs,
     row_pairs,
+    shift_of,
 )
 from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text
-from tlsperf.analysis.series import MeasuredReport, Rules, Series, row_names, widening
+from tlsperf.analysis.series import MeasuredReport, Series, row_names
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
@@ -35,16 +40,14 @@ from tlsperf.contract.results import (
     ChangeGroup,
     Changes,
     LibraryChanges,
-    Noise,
     ShownImplementation,
 )
-from tlsperf.contract.run import Implementation, Report, Run
-from tlsperf.contract.text import counted, short_version, value_text
+from tlsperf.contract.run import Implementation, Report, Run, RunWarning
+from tlsperf.contract.text import counted, listed, short_version, value_text
 
 SIZE: Final = 1.05
-"""Ratio from which a change between single figures is listed. Single runs of a figure with the
-largest relative standard deviation but a tenth of the 2023 figures (1.6%) differ by less than
-1.96 x sqrt(2) x 1.6% = 4.5% in 95 of 100 cases."""
+"""From here on a change of single figures is listed: the noisiest of 2023 but a tenth differ by less
+than 4.5% in 95 of 100 cases."""
 
 
 # --- which report to compare with ------------------------------------------------------------
@@ -87,65 +90,116 @@ def predecessor(
 # --- changes ---------------------------------------------------------------------------------
 
 
-def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None = None) -> Changes:
-    """The section "changes since last time"; `noise` is that of other runs on the host."""
+def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
+    """The section "changes since last time"."""
     rows = row_pairs(after.series.rows, before.series.rows)
     libraries = implementation_pairs(before.results, after.results)
     conditions = changed_conditions(before.results, after.results)
-    spreads = after.series.rules.spreads
-    floor = 1 + (noise.floor_percent or 0) / 100 if noise else 1.0
-    drift = max(floor, *(widening(side.series.rows, spreads) for side in (before, after)))
-    samples = {
+    unchanged = [pair for pair in libraries if _is_unchanged(*pair)]
+    builds = {now.id: (then.id, now.id) for then, now in libraries}
+    shift = shift_of(rows, [builds[now.id] for _, now in unchanged or libraries])
+    one_processor = same_processor(before.results.hosts, after.results.hosts)
+    judged = libraries if one_processor else []
+    rules = replace(
+        after.series.rules,
+        pairs=before.series.rules.pairs | after.series.rules.pairs,
+        comparisons=comparisons(rows, list(builds.values())),
+        floor=1.0,
+    )
+    found = {
         now.id: [
-            (pair, pair.row.samples[now.id], pair.other.samples[then.id])
+            of
             for pair in rows
             if now.id in pair.row.samples and then.id in pair.other.samples
+            if (
+                of := difference(
+                    pair, builds[now.id], shift, rules, _neutral(then, now, conditions)
+                )
+            )
         ]
-        for then, now in libraries
+        for then, now in judged
     }
-    rules = Rules(comparisons=comparisons(chain(*samples.values())), drift=drift)
-    found = {id_: differences(of, rules, bool(conditions)) for id_, of in samples.items()}
-    shown = [_library(then, now, found[now.id]) for then, now in libraries if found[now.id]]
+    labels = {now.id: now.label for _, now in libraries}
     return Changes(
         predecessor=before.results.id,
         title=before.results.title,
         date=before.results.date,
-        caveats=[*conditions, *changed_scenarios(rows), *common_causes(shown)],
-        rule=_rule(list(chain(*found.values())), rules, noise, is_noise=floor >= drift),
-        libraries=shown,
+        shift=_shift(shift, libraries, unchanged, conditions, one_processor),
+        caveats=[*conditions, *changed_scenarios(rows)],
+        rule=_rule(list(chain(*found.values())), rules.comparisons),
+        libraries=[
+            _library(then, now, found[now.id], labels) for then, now in judged if found[now.id]
+        ],
         gone=_only_in(before, [pair.other for pair in rows], [then for then, _ in libraries]),
         new=_only_in(after, [pair.row for pair in rows], [now for _, now in libraries]),
     )
 
 
-def _rule(found: Sequence[Difference], rules: Rules, noise: Noise | None, is_noise: bool) -> str:
-    """What counts as a change, in words; `is_noise` if the noise widens the intervals."""
-    parts = []
-    if any(f.estimate.low is not None for f in found):
-        widened = (
-            "the difference of other sessions of the same programs on this host"
-            if noise and is_noise
-            else "the drift of medians within a run or between sessions"
+def _is_unchanged(then: ShownImplementation, now: ShownImplementation) -> bool:
+    return then.id == now.id and not changed_build(then, now)
+
+
+def _neutral(
+    then: Implementation, now: Implementation, conditions: Sequence[RunWarning]
+) -> str | None:
+    """Why a library has no verdict, if it has none."""
+    if then.binary_sha256 and then.binary_sha256 == now.binary_sha256:
+        return SAME_PROGRAM
+    return OTHER_CONDITIONS if conditions else None
+
+
+def _shift(
+    of: Shift,
+    libraries: Sequence[tuple[ShownImplementation, ShownImplementation]],
+    unchanged: Sequence[tuple[ShownImplementation, ShownImplementation]],
+    conditions: Sequence[RunWarning],
+    one_processor: bool,
+) -> str | None:
+    """What all share, in words."""
+    if not of.own:
+        return None
+    text = of.text
+    if unchanged and len(unchanged) < len(libraries):
+        text = f"Of what did not change ({listed([now.label for _, now in unchanged])}): {text}"
+    if not one_processor:
+        return f"{text}. The processor is another one, so no library has a verdict."
+    if len(libraries) == 1:
+        only = libraries[0][1].label
+        return (
+            f"{text}. Only {only} is in both reports, so its own change and that of the machine "
+            "cannot be told apart."
         )
-        if noise is None:
-            widened += " (a default between sessions, which were not measured here)"
+    if unchanged and abs(of.median) >= math.log(LEAST):
+        method = " or the method" if any(c.code == "method" for c in conditions) else ""
+        text += f": the machine{method}, not a library"
+    return f"{text}."
+
+
+def _rule(found: Sequence[Difference], tests: int) -> str:
+    """What counts as a change, in words."""
+    parts = []
+    if any(f.estimate.low is not None and f.against for f in found):
         parts.append(
-            "A change is an unpaired ratio whose interval excludes 1. The interval is corrected "
-            f"for {rules.comparisons} comparisons and widened by {100 * (rules.drift - 1):.1f}%, "
-            f"{widened}."
+            "A change is one of the ratio to another library of the report, of at least "
+            f"{100 * (LEAST - 1):.0f}%, whose interval excludes 1. The interval has the errors of "
+            "both reports and the spread of ratios between days, and is corrected for "
+            f"{counted(tests, 'comparison')}."
         )
     if any(f.estimate.low is None for f in found):
         parts.append(
-            "Figures without rounds have no interval. Their changes of "
-            f"{100 * (SIZE - 1):.0f}% or more are listed, and are not verdicts."
+            f"Figures without an interval are listed from {100 * (SIZE - 1):.0f}% on, without "
+            "verdict."
         )
-    if any(f.neutral for f in found):
-        parts.append("Ratios across a change of host, method or scenario are not speed-ups.")
+    if any(f.neutral == OTHER_CONDITIONS for f in found):
+        parts.append("Across a change of host, method or scenario nothing has a verdict.")
     return " ".join(parts)
 
 
 def _library(
-    then: ShownImplementation, now: ShownImplementation, found: Sequence[Difference]
+    then: ShownImplementation,
+    now: ShownImplementation,
+    found: Sequence[Difference],
+    labels: Mapping[Identifier, str],
 ) -> LibraryChanges:
     directions = [_direction(f) for f in found]
     up, down, same = (directions.count(way) for way in (1, -1, 0))
@@ -160,12 +214,22 @@ def _library(
         before=then,
         after=now,
         statement=f"{versions}: {up} {words[0]}, {down} {words[1]}, {same} unchanged of "
-        f"{counted(len(found), 'row')}",
+        f"{counted(len(found), 'row')}{_would_show(found) if tested else ''}",
         details=changed_build(then, now),
         compared=len(found),
         unchanged=same,
-        groups=_groups(found),
+        groups=_groups(found, labels),
     )
+
+
+def _would_show(found: Sequence[Difference]) -> str:
+    """The smallest change that each unchanged row would have shown."""
+    widths = [
+        max(LEAST, e.value / e.low, e.high / e.value)
+        for f in found
+        if (e := f.estimate).low and e.high and f.against and e.verdict == "no difference shown"
+    ]
+    return f" ({100 * (max(widths) - 1):.0f}% would show)" if widths else ""
 
 
 def _direction(of: Difference) -> int:
@@ -200,7 +264,7 @@ _FEATURES: Final[dict[str, Callable[[Series], str | None]]] = {
 _MOST_FEATURES: Final = 3
 
 
-def _groups(found: Sequence[Difference]) -> list[ChangeGroup]:
+def _groups(found: Sequence[Difference], labels: Mapping[Identifier, str]) -> list[ChangeGroup]:
     """Changes that probably share a cause, biggest first.
 
     A group is what a few features have in common (an operation, a protocol, a role) if all rows
@@ -221,7 +285,7 @@ def _groups(found: Sequence[Difference]) -> list[ChangeGroup]:
         open_ -= members
     groups += [(found[i].pair.name, 1, [found[i]]) for i in sorted(open_)]
     return sorted(
-        (_group(*group) for group in groups),
+        (_group(*group, labels) for group in groups),
         key=lambda g: -max(abs(math.log(c.ratio.value)) for c in g.changes),
     )
 
@@ -251,7 +315,9 @@ def _title(shared: dict[str, str]) -> str:
     return ", ".join(part for part in parts if part) or "everything"
 
 
-def _group(title: str, members: int, found: Sequence[Difference]) -> ChangeGroup:
+def _group(
+    title: str, members: int, found: Sequence[Difference], labels: Mapping[Identifier, str]
+) -> ChangeGroup:
     ordered = sorted(found, key=lambda f: -abs(math.log(f.estimate.value)))
     return ChangeGroup(
         title=title,
@@ -260,14 +326,20 @@ def _group(title: str, members: int, found: Sequence[Difference]) -> ChangeGroup
             Change(
                 anchor=f.pair.anchor,
                 name=f.pair.name,
-                unit=f.pair.row.unit,
-                before=value_text(f.under.figure, f.pair.row.unit),
-                after=value_text(f.over.figure, f.pair.row.unit),
+                against=f.against and labels[f.against],
+                before=_side_text(f, f.before),
+                after=_side_text(f, f.after),
                 ratio=as_ratio(f.shown, f.pair.row.metric),
             )
             for f in ordered
         ],
     )
+
+
+def _side_text(of: Difference, value: float) -> str:
+    """A ratio to the reference, or a figure with its unit."""
+    unit = of.pair.row.unit
+    return factor_text(value) if of.against else f"{value_text(value, unit)} {unit}"
 
 
 def _group_statement(members: int, found: Sequence[Difference]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tlsperf.analysis.diff import NOT_RECORDED, RowPair
-from tlsperf.contract.results import LibraryChanges, Results
+from tlsperf.contract.results import Results
 from tlsperf.contract.run import HostFacts, Implementation, Run, RunWarning
 from tlsperf.contract.warnings import WarningCode
 
@@ -84,6 +84,13 @@ def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
     return [RunWarning(code=code, message=f"The {code} changed. {m}.") for code, m in found]
 
 
+def same_processor(before: Iterable[HostFacts], after: Iterable[HostFacts]) -> bool:
+    """Whether two sets of hosts may have a model of processor in common."""
+    before, after = list(before), list(after)
+    facts = [[{getattr(h, f) for h in of} for of in (before, after)] for f in ("cpu", "cpu_model")]
+    return all(None in a | b or a & b for a, b in facts)
+
+
 def _by_id(hosts: Sequence[HostFacts]) -> dict[str, HostFacts]:
     return {host.id: host for host in hosts}
 
@@ -120,23 +127,4 @@ def changed_build(then: Implementation, now: Implementation) -> list[str]:
         f"{fact.replace('_', ' ')}: {a} before, {b} now"
         for fact in _BUILD_FACTS
         if (a := getattr(then, fact)) != (b := getattr(now, fact)) and a and b
-    ]
-
-
-def common_causes(libraries: Sequence[LibraryChanges]) -> list[RunWarning]:
-    """A warning for each group of changes that all libraries share: they may have one cause."""
-    if len(libraries) < 2:
-        return []
-    directions = [
-        {(g.title, g.changes[0].ratio.value > 1) for g in library.groups if len(g.changes) > 1}
-        for library in libraries
-    ]
-    return [
-        RunWarning(
-            code="common-cause",
-            message=f"{title[0].upper()}{title[1:]} went {'up' if up else 'down'} in all "
-            f"{len(libraries)} libraries. The cause may be one that they share: host, method or "
-            "a default.",
-        )
-        for title, up in sorted(set.intersection(*directions))
     ]

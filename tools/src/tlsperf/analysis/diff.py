@@ -1,25 +1,34 @@
 """Two sets of results side by side: which rows belong together, and how they differ. Pure functions.
 
-The changes of a report since the last one, and `tlsperf compare`, pair by these rules.
+The changes of a report since the last one, and `tlsperf compare` of two runs, follow these rules. Rates
+of two days differ by what the host does, which all libraries share. So the shift of all is stated first,
+and a library is judged by its ratio to a build that both sides measured.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.ratios import can_be_tested, sample_ratio
+from tlsperf.analysis.ratios import can_be_tested, common_rounds, figure_ratio, sample_ratio
 from tlsperf.analysis.series import Key, Rules, Sample, Series, row_names
-from tlsperf.analysis.statistics import RatioEstimate
-from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
+from tlsperf.analysis.statistics import RatioEstimate, normal_quantile, paired_ratio, verdict
+from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Scenario
 from tlsperf.contract.results import Results, ShownImplementation
+from tlsperf.contract.text import counted
 
 NOT_RECORDED: Final = "not recorded"
 """The text for a field that a source does not record."""
 
 OTHER_CONDITIONS: Final = "measured under other conditions"
 """Why a ratio has no verdict if something else differs too."""
+
+SAME_PROGRAM: Final = "the same program on both sides"
+"""Why a difference is not one of the library."""
 
 _MAY_BE_UNRECORDED: Final = (
     "cipher_suite",
@@ -152,42 +161,168 @@ def implementation_pairs(
 
 # --- how they differ -----------------------------------------------------------------------------
 
+LEAST: Final = 1.02
+"""A smaller change is not one that a reader can use."""
+
+Build = tuple[Identifier, Identifier]
+"""The ids of a build on the earlier and on the later side."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How much faster the references are on the later side, in logs."""
+
+    logs: Mapping[Key, Mapping[Build, float]]
+    """By the row of the later side."""
+    own: tuple[float, ...]
+    """Those of rows whose scenarios do not differ."""
+    of_rates: bool
+    """Whether all of them are of rates."""
+
+    @property
+    def median(self) -> float:
+        return median(self.own) if self.own else 0.0
+
+    def reference(self, row: Series) -> Build | None:
+        """The build that changed in a row as most did: others are compared with it."""
+        logs = self.logs.get(row.key, {})
+        middle = median([*logs.values(), self.median])
+        return min(logs, key=lambda build: round(abs(logs[build] - middle), 9), default=None)
+
+    @property
+    def text(self) -> str:
+        """All 48 rates are higher by 11 to 18% (median 14%)."""
+        noun, *words = (
+            ("rate", "higher", "lower") if self.of_rates else ("figure", "better", "worse")
+        )
+        low, middle, high = (100 * math.expm1(of(self.own)) for of in (min, median, max))
+        if low < 0 < high:
+            return (
+                f"{counted(len(self.own), noun)} changed by {_percent(low)} to +{_percent(high)}% "
+                f"(median {'+' if middle > 0 else ''}{_percent(middle)}%)"
+            )
+        many = f"All {len(self.own)} {noun}s are" if len(self.own) > 1 else f"The {noun} is"
+        near, typical, far = map(_percent, sorted(map(abs, (low, middle, high))))
+        by = f"{near}%" if near == far else f"{near} to {far}% (median {typical}%)"
+        return f"{many} {words[high <= 0]} by {by}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.{1 if abs(value) < 9.95 else 0}f}".replace("-", "−")
+
+
+def has_speed(row: Series) -> bool:
+    """Whether its figures move with the host: no counts, no bytes."""
+    return not row.definition.is_count and row.definition.amount != "memory"
+
+
+def shift_of(pairs: Iterable[RowPair], references: Iterable[Build]) -> Shift:
+    """The shift of some builds; `pairs` are rows of the later side, each with its earlier one."""
+    logs: dict[Key, dict[Build, float]] = {}
+    own, metrics = [], set()
+    references = list(references)
+    for pair in filter(lambda pair: has_speed(pair.row), pairs):
+        for then, now in references:
+            over, under = pair.row.samples.get(now), pair.other.samples.get(then)
+            if over and under and over.counts and under.counts and not over.is_extreme:
+                log = math.log(over.figure / under.figure)
+                log = log if pair.row.definition.better == "higher" else -log
+                logs.setdefault(pair.row.key, {})[then, now] = log
+                if all(NOT_RECORDED in field for field in pair.fields):
+                    own.append(log)
+                    metrics.add(pair.row.metric)
+    return Shift(logs, tuple(own), of_rates=metrics == {"rate"})
+
 
 class Difference(NamedTuple):
-    """A pair of rows with the ratio of one side to the other."""
+    """How one implementation changed in a row: by its ratio to a reference, or by its figures."""
 
     pair: RowPair
-    over: Sample
-    under: Sample
+    before: float
+    after: float
+    against: Identifier | None
+    """The reference on the later side; None if `before` and `after` are figures."""
     estimate: RatioEstimate
-    """The ratio of `over` to `under`, tested if there are rounds."""
-    neutral: bool
-    """Whether something else differs too, so that readers get no verdict."""
+    """After over before, tested if there are rounds."""
+    neutral: str | None
+    """Why readers get no verdict, if they get none."""
 
     @property
     def shown(self) -> RatioEstimate:
         """The ratio as readers see it."""
         if self.neutral and self.estimate.verdict != "not tested":
-            return self.estimate.untested(OTHER_CONDITIONS)
+            return self.estimate.untested(self.neutral)
         return self.estimate
 
 
-Samples = tuple[RowPair, Sample, Sample]
-"""A pair of rows with the samples of the two sides, of which the first is over the second."""
+def difference(
+    pair: RowPair, build: Build, shift: Shift, rules: Rules, neutral: str | None = None
+) -> Difference | None:
+    """The difference of a build beyond the shift; None if a side has no usable figure, or if no other
+    build tells its change from that of the host.
+
+    `rules` are those of the later side, with the runs of both whose rounds are pairs.
+    """
+    neutral = OTHER_CONDITIONS if pair.fields else neutral
+    under, over = pair.other.samples[build[0]], pair.row.samples[build[1]]
+    if not has_speed(pair.row):
+        found = sample_ratio(over, under, pair.row, rules, untested=_NO_ROUNDS)
+        if found is None:
+            return None
+        return Difference(pair, under.figure, over.figure, None, found, neutral)
+    reference = shift.reference(pair.row)
+    if reference is None or (reference == build and len(shift.logs[pair.row.key]) == 1):
+        return None
+    before = _within(pair.other, under, pair.other.samples[reference[0]], rules)
+    after = _within(pair.row, over, pair.row.samples[reference[1]], rules)
+    if before is None or after is None:
+        return None
+    estimate = _change(before, after, pair.row, rules)
+    return Difference(pair, before.value, after.value, reference[1], estimate, neutral)
 
 
-def differences(
-    samples: Sequence[Samples], rules: Rules, neutral: bool = False
-) -> list[Difference]:
-    """The ratios of the samples that have one."""
-    found = []
-    for pair, over, under in samples:
-        estimate = sample_ratio(over, under, pair.row, rules, untested=_NO_ROUNDS)
-        if estimate is not None:
-            found.append(Difference(pair, over, under, estimate, neutral or bool(pair.fields)))
-    return found
+def _within(row: Series, left: Sample, right: Sample, rules: Rules) -> RatioEstimate | None:
+    """A ratio of one side, with the error of its rounds alone."""
+    found = sample_ratio(left, right, row, rules, untested=_NO_ROUNDS)
+    common = common_rounds(left, right, rules.pairs)
+    if found is None or not common or left.is_extreme or not (left.has_rounds and right.has_rounds):
+        return found and figure_ratio(left, right, row.metric, _NO_ROUNDS)
+    ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
+    of = paired_ratio(ours, theirs, rules.comparisons, row.definition.better)
+    if of.low is None or of.high is None:
+        return of
+    by = found.value / of.value
+    return replace(of, value=found.value, low=by * of.low, high=by * of.high)
 
 
-def comparisons(samples: Iterable[Samples]) -> int:
+def _change(
+    before: RatioEstimate, after: RatioEstimate, row: Series, rules: Rules
+) -> RatioEstimate:
+    """After over before: the errors of both, and the spread between days of both, in squares."""
+    value, rounds = after.value / before.value, min(before.rounds, after.rounds)
+    if not (before.low and before.high and after.low and after.high):
+        weakest = min(before, after, key=lambda of: (of.low is not None, of.rounds))
+        return RatioEstimate(value, None, None, weakest.verdict, False, rounds, weakest.note)
+    between = (
+        math.sqrt(2) * normal_quantile(rules.comparisons) * rules.spreads.of_ratio(row.scenario)
+    )
+    below = math.hypot(
+        math.log(after.value / after.low), math.log(before.high / before.value), between
+    )
+    above = math.hypot(
+        math.log(after.high / after.value), math.log(before.value / before.low), between
+    )
+    low, high = value * math.exp(-below), value * math.exp(above)
+    decided, note = verdict(low, high, value, max(LEAST, rules.floor))
+    return RatioEstimate(value, low, high, decided, False, rounds, note)
+
+
+def comparisons(pairs: Iterable[RowPair], builds: Sequence[Build]) -> int:
     """The number of tests, for which each interval is corrected."""
-    return max(1, sum(can_be_tested(pair.row, *both) for pair, *both in samples))
+    tested = (
+        can_be_tested(pair.row, pair.row.samples[now], pair.other.samples[then])
+        for pair in pairs
+        for then, now in builds
+        if now in pair.row.samples and then in pair.other.samples
+    )
+    return max(1, sum(tested))

@@ -286,8 +286,10 @@ class ShownImplementation(Implementation):
 class Change(RowReference):
     """The change of one row of one library: now over before."""
 
-    unit: Unit
-    before: str = Field(description="the value as readers see it")
+    against: str | None = Field(
+        None, description="the library that the ratios before and after are to; absent: figures"
+    )
+    before: str
     after: str
     ratio: Ratio
 
@@ -320,6 +322,9 @@ class Changes(Model):
     predecessor: Identifier = Field(description="id of the earlier report")
     title: str
     date: Day
+    shift: str | None = Field(
+        None, description="what all libraries share: All 48 rates are higher by 11 to 18%"
+    )
     caveats: list[RunWarning] = Field(
         [], description="changes of host or method, to be read first; ratios are then neutral"
     )

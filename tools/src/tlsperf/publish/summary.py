@@ -95,8 +95,8 @@ def _changes(results: Results) -> Iterator[str]:
         return
     yield f"### Changes since {markdown(changes.title)} ({changes.date})"
     yield ""
-    yield markdown(changes.rule)
-    yield ""
+    for text in filter(None, (changes.shift, changes.rule)):
+        yield from (markdown(text), "")
     for caveat in changes.caveats:
         yield f"- Caveat: {markdown(caveat.message)}"
     for library in changes.libraries:
@@ -104,7 +104,8 @@ def _changes(results: Results) -> Iterator[str]:
         for group in library.groups:
             yield f"  - {markdown(group.title)}: {markdown(group.statement)}"
             for change in group.changes:
-                figures = f"{change.before} to {change.after} {change.unit}, {change.ratio.text}"
+                of = f" of {change.against}" if change.against else ""
+                figures = f"{change.before} to {change.after}{of}, {change.ratio.text}"
                 yield f"    - {markdown(f'{change.name}: {figures}')}"
 
 
