@@ -177,6 +177,17 @@ def test_an_unpaired_ratio_is_widened_by_the_drift_and_corrected() -> None:
     assert (found.note or "").endswith("; within the noise floor of 10%")
 
 
+def test_a_ratio_of_figures_of_two_days_is_a_verdict_only_beyond_what_days_differ() -> None:
+    rules = Rules(drift=1.001, spreads=spreads({"full-handshake": 0.1}))
+    for factor, run, verdict in (
+        (1.3, RUN, "faster"),
+        (1.3, "2026-11-20-b", "no difference shown"),
+        (1.4, "2026-11-20-b", "faster"),
+    ):
+        other = sample(numbered(THEIRS), run=run)
+        assert ratio_of(sample(numbered(factor * OURS)), other, rules=rules).verdict == verdict
+
+
 @pytest.mark.parametrize("rounds", [1000, 8])
 def test_a_paired_ratio_is_widened_by_the_spread_between_runs_and_corrected(rounds: int) -> None:
     of_kind = spreads(ratios={"full-handshake": 0.01})

@@ -26,6 +26,7 @@ from synthetic import (
 )
 from tlsperf.analysis.series import (
     At,
+    Rules,
     Sample,
     drift_of,
     figure,
@@ -33,7 +34,6 @@ from tlsperf.analysis.series import (
     report_series,
     rounded,
     row_names,
-    widening,
 )
 from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import drift
@@ -198,24 +198,13 @@ def test_drift_uses_times_in_rounds() -> None:
     assert drift_of([series_with(sample(*[1.0] * 30), moved)]) == pytest.approx(1.05)
 
 
-def test_intervals_are_widened_by_drift_or_the_largest_spread_between_runs() -> None:
-    steady = series_with(sample(*[1000.0] * 30))
-    assert widening([steady], NO_SPREAD) == 1
-    assert widening([], DEFAULT_SPREADS) == 1
-    of_kinds = spreads({"full-handshake": 0.0058, "threads": 0.013})
-    expected = math.exp(1.959964 * math.sqrt(2) * 0.0058)
-    assert widening([steady], of_kinds) == pytest.approx(expected)
-    threads = series_with(
-        sample(*[1000.0] * 30), of=HANDSHAKES[0].model_copy(update={"threads": 2})
-    )
-    widest = math.exp(1.959964 * math.sqrt(2) * 0.013)
-    assert widening([steady, threads], of_kinds) == pytest.approx(widest)
-    assert widening([series_with(sample(*DRIFTING))], DEFAULT_SPREADS) == pytest.approx(1.05)
-    for row in (
-        replace(threads, phase="flight-1"),
-        replace(threads, metric="instructions", unit="instructions/handshake"),
-    ):
-        assert widening([steady, row], of_kinds) == pytest.approx(expected)
+def test_a_ratio_of_two_runs_is_widened_by_the_spread_between_them() -> None:
+    rules = Rules(drift=1.05, spreads=spreads({"full-handshake": 0.1}))
+    one, again, other = sample(1.0), sample(2.0), sample(1.0, run="2026-11-22-b")
+    assert rules.drift_of(HANDSHAKES[0], one, again) == 1.05
+    expected = math.exp(1.959964 * math.sqrt(2) * 0.1)
+    assert rules.drift_of(HANDSHAKES[0], one, other) == pytest.approx(expected)
+    assert replace(rules, drift=2.0).drift_of(HANDSHAKES[0], one, other) == 2
 
 
 def test_numbers_are_rounded_to_significant_digits() -> None:

@@ -64,8 +64,9 @@ def sample_ratio(
         return figure_ratio(left, right, metric, untested)
     common = common_rounds(left, right, rules.pairs)
     if not common:
+        drift = rules.drift_of(row.scenario, left, right)
         return unpaired_ratio(
-            left.rounds, right.rounds, rules.comparisons, better, rules.drift, rules.floor
+            left.rounds, right.rounds, rules.comparisons, better, drift, rules.floor
         )
     sessions = session_logs(left, right, rules.pairs)
     spread = rules.spreads.of_ratio(row.scenario, row.statistic)

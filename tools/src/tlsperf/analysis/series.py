@@ -159,7 +159,7 @@ class Rules:
     pairs: frozenset[Identifier] = frozenset()
     """Runs whose rounds measured all implementations side by side."""
     drift: float = 1.0
-    """What widens a ratio that is not paired; 1 if the rounds of its only run are pairs."""
+    """What widens a ratio within a run that is not paired; 1 if the rounds of the only run are pairs."""
     comparisons: int = 1
     """Comparisons of the whole report: each interval is corrected for them."""
     spreads: Spreads = DEFAULT_SPREADS
@@ -170,6 +170,16 @@ class Rules:
     """The noise floor of counts."""
     hosts: Mapping[Identifier, str] = field(default_factory=dict)
     """Hosts of runs that have no ratios to each other; empty if they may have."""
+
+    def drift_of(self, scenario: Scenario, *samples: Sample) -> float:
+        """What widens a ratio that is not paired: the drift, or that between runs of two days."""
+        first, *others = ({at.run for at in sample.valid} for sample in samples)
+        if first.intersection(*others):
+            return self.drift
+        return max(
+            self.drift,
+            math.exp(normal_quantile() * math.sqrt(2) * self.spreads.of_median(scenario)),
+        )
 
     def are_comparable(self, *samples: Sample) -> bool:
         """Whether samples are of one host, or a report is to compare hosts."""
@@ -246,7 +256,7 @@ def report_series(
     rows = tuple(Series(*key, samples) for key, samples in found.items())
     pairs = frozenset(run.id for run in runs if run.loaded.rounds_are_pairs)
     all_paired = len(runs) == len(pairs) == 1
-    drift = 1.0 if all_paired else widening(rows, spreads)
+    drift = 1.0 if all_paired else drift_of(rows)
     hosts = {} if across_hosts else hosts_of(run.loaded.run for run in runs)
     rules = Rules(
         pairs=pairs,
@@ -282,18 +292,6 @@ def drift_of(rows: Iterable[Series]) -> float:
         for sample in row.samples.values()
         if sample.has_rounds and sample.counts and not row.is_part and not row.definition.is_count
     )
-
-
-def widening(rows: Sequence[Series], spreads: Spreads) -> float:
-    """What widens a ratio without common rounds: the drift within a run or between runs."""
-    return max(drift_of(rows), _drift_between(rows, spreads))
-
-
-def _drift_between(rows: Iterable[Series], spreads: Spreads) -> float:
-    """The ratio within which 95% of equal medians of two runs are, of the widest kind."""
-    timed = [row for row in rows if not row.is_part and not row.definition.is_count]
-    widest = max((spreads.of_median(row.scenario, row.statistic) for row in timed), default=0.0)
-    return math.exp(normal_quantile() * math.sqrt(2) * widest)
 
 
 def rounded(value: float, digits: int = 7) -> float:
