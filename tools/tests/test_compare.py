@@ -39,7 +39,7 @@ from tlsperf.contract.comparisons import Definition, Estimator
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Noise, Results
-from tlsperf.contract.run import Host, RunWarning
+from tlsperf.contract.run import Host, HostFacts, RunWarning
 from tlsperf.load.run import LoadedRun, loader
 from tlsperf.load.tlsbench import Gap
 from tlsperf.publish.compare import (
@@ -174,6 +174,54 @@ def test_only_rounds_that_measured_both_sides_are_pairs_and_hosts_are_compared_o
     found = warnings_of(results, "host")
     assert len(found) == len(about_hosts)
     assert all(words in message for words, message in zip(about_hosts, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("beside", "factor", "facts", "verdict", "said"),
+    [
+        ({"boringssl-1": 1.0}, 1.0, {}, "no difference shown", "rate is higher by 14%"),
+        ({"boringssl-1": 1.0}, 1.1, {}, "faster", "rate is higher by 14%"),
+        ({"boringssl-1": 1.0, "gnutls-1": 1.0}, 0.9, {}, "slower", "All 2 rates are higher by 14%"),
+        ({"boringssl-1": 1.0}, 1.1, {"cpu_model": "another"}, "not tested", "higher by 14%"),
+        ({}, 1.1, {}, "not tested", "cannot be told apart"),
+    ],
+)
+def test_between_two_runs_a_verdict_is_of_what_differs_beyond_the_shift_of_all(
+    beside: dict[str, float], factor: float, facts: dict[str, str], verdict: str, said: str
+) -> None:
+    def run(id_: str, of: dict[str, float], more: dict[str, str]) -> LoadedRun:
+        rates = {i: {SENDING: [by * (1000.0 + n % 3) for n in range(30)]} for i, by in of.items()}
+        facts = {
+            "id": "a-host",
+            "cpu": "A CPU",
+            "cpu_model": "one",
+            "architecture": "x86_64",
+        } | more
+        return loaded_run(id_, rates, host=HostFacts.model_validate(facts))
+
+    now = {i: 1.14 * by for i, by in beside.items()} | {RIGHT: 1.14 * factor}
+    results = compared(
+        run(OTHER_RUN, {LEFT: 1.0, RIGHT: 1.0, **beside}, {}), run(RUN, now, facts), (RIGHT, RIGHT)
+    )
+    ratio = cells_of(results)[1].ratio
+    assert ratio is not None
+    assert ratio.verdict == verdict
+    if beside:
+        assert ratio.value == pytest.approx(factor, rel=1e-3)
+    assert said in warnings_of(results, "common-cause")[0]
+    assert results.warnings[0].code == "common-cause", "it is said first"
+    assert is_slower(results) is (verdict == "slower")
+
+
+def test_a_program_does_not_change_between_two_runs() -> None:
+    known = [implementation(i, binary_sha256="a" * 64) for i in (LEFT, RIGHT)]
+    before, after = (
+        loaded_run(id_, {LEFT: {SENDING: SLOW}, RIGHT: {SENDING: rates}}, known)
+        for id_, rates in ((OTHER_RUN, FAST), (RUN, [2 * rate for rate in FAST]))
+    )
+    ratio = cells_of(compared(before, after, ids=(RIGHT, RIGHT)))[1].ratio
+    assert ratio is not None
+    assert (ratio.verdict, round(ratio.value, 2)) == ("not tested", 2.0)
 
 
 def test_a_verdict_keeps_to_the_noise_of_the_runs() -> None:

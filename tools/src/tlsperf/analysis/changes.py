@@ -17,6 +17,8 @@ from tlsperf.analysis.conditions import (
     changed_build,
     changed_conditions,
     changed_scenarios,
+    is_same_program,
+    is_unchanged,
     same_processor,
 )
 from tlsperf.analysis.diff import (
@@ -95,7 +97,7 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
     rows = row_pairs(after.series.rows, before.series.rows)
     libraries = implementation_pairs(before.results, after.results)
     conditions = changed_conditions(before.results, after.results)
-    unchanged = [pair for pair in libraries if _is_unchanged(*pair)]
+    unchanged = [pair for pair in libraries if is_unchanged(*pair)]
     builds = {now.id: (then.id, now.id) for then, now in libraries}
     shift = shift_of(rows, [builds[now.id] for _, now in unchanged or libraries])
     one_processor = same_processor(before.results.hosts, after.results.hosts)
@@ -106,19 +108,14 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
         comparisons=comparisons(rows, list(builds.values())),
         floor=1.0,
     )
-    found = {
-        now.id: [
-            of
-            for pair in rows
-            if now.id in pair.row.samples and then.id in pair.other.samples
-            if (
-                of := difference(
-                    pair, builds[now.id], shift, rules, _neutral(then, now, conditions)
-                )
-            )
-        ]
-        for then, now in judged
-    }
+    found = {now.id: list[Difference]() for _, now in judged}
+    for then, now in judged:
+        other = OTHER_CONDITIONS if conditions else None
+        neutral = SAME_PROGRAM if is_same_program(then, now) else other
+        for pair in rows:
+            if now.id in pair.row.samples and then.id in pair.other.samples:
+                of = difference(pair, builds[now.id], shift, rules, neutral)
+                found[now.id] += [of] if of else []
     labels = {now.id: now.label for _, now in libraries}
     return Changes(
         predecessor=before.results.id,
@@ -133,19 +130,6 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
         gone=_only_in(before, [pair.other for pair in rows], [then for then, _ in libraries]),
         new=_only_in(after, [pair.row for pair in rows], [now for _, now in libraries]),
     )
-
-
-def _is_unchanged(then: ShownImplementation, now: ShownImplementation) -> bool:
-    return then.id == now.id and not changed_build(then, now)
-
-
-def _neutral(
-    then: Implementation, now: Implementation, conditions: Sequence[RunWarning]
-) -> str | None:
-    """Why a library has no verdict, if it has none."""
-    if then.binary_sha256 and then.binary_sha256 == now.binary_sha256:
-        return SAME_PROGRAM
-    return OTHER_CONDITIONS if conditions else None
 
 
 def _shift(

@@ -122,6 +122,15 @@ _BUILD_FACTS: Final = (
 )
 
 
+def is_unchanged(then: Implementation, now: Implementation) -> bool:
+    """Whether two builds are the same library in the same version, built alike."""
+    return then.id == now.id and not changed_build(then, now)
+
+
+def is_same_program(then: Implementation, now: Implementation) -> bool:
+    return then.binary_sha256 is not None and then.binary_sha256 == now.binary_sha256
+
+
 def changed_build(then: Implementation, now: Implementation) -> list[str]:
     return [
         f"{fact.replace('_', ' ')}: {a} before, {b} now"

@@ -176,9 +176,10 @@ class Rules:
         first, *others = ({at.run for at in sample.valid} for sample in samples)
         if first.intersection(*others):
             return self.drift
+        spread = self.spreads.of_median(scenario, samples[0].statistic)
         return max(
             self.drift,
-            math.exp(normal_quantile() * math.sqrt(2) * self.spreads.of_median(scenario)),
+            math.exp(normal_quantile() * math.sqrt(2) * spread),
         )
 
     def are_comparable(self, *samples: Sample) -> bool:

@@ -14,17 +14,37 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.diff import OTHER_CONDITIONS, Field, RowPair, row_pairs
-from tlsperf.analysis.ratios import untested
-from tlsperf.analysis.series import At, MeasuredRun, Sample, Series, key_of, measured, row_names
+from tlsperf.analysis.conditions import is_same_program, is_unchanged, same_processor
+from tlsperf.analysis.diff import (
+    OTHER_CONDITIONS,
+    SAME_PROGRAM,
+    Field,
+    RowPair,
+    difference,
+    has_speed,
+    row_pairs,
+    shift_of,
+)
+from tlsperf.analysis.ratios import as_ratio, untested
+from tlsperf.analysis.series import (
+    At,
+    Key,
+    MeasuredRun,
+    Rules,
+    Sample,
+    Series,
+    key_of,
+    measured,
+    row_names,
+)
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Noise, Results, Row, Table
+from tlsperf.contract.results import Cell, Noise, Results, Row, Table
 from tlsperf.contract.run import Host, Implementation, Report, Run, RunWarning
 from tlsperf.contract.spreads import ModelSpreads
-from tlsperf.contract.text import implementation_label
+from tlsperf.contract.text import implementation_label, listed
 from tlsperf.load.damage import readable
 from tlsperf.load.notes import known_notes
 from tlsperf.load.root import run_id
@@ -237,7 +257,10 @@ def beside(
         across_hosts=across_hosts,
         previous=None,
     )
-    results = with_floors(report, parts, noise, hosts, spreads).results
+    measured_parts = with_floors(report, parts, noise, hosts, spreads)
+    results = measured_parts.results
+    if left.run.id != right.run.id:
+        results = _beyond_shift(results, measured_parts.series.rules, left, right, pairs)
     shown = _with_rows(
         _without_verdicts(results, pairs), lambda row: is_named(row.name, row.anchor, scenario)
     )
@@ -283,6 +306,65 @@ def _part(
     return MeasuredRun(replace(whole.loaded, run=run, gaps=[], overheads=[]), tuple(series))
 
 
+def _beyond_shift(
+    results: Results, rules: Rules, left: Side, right: Side, pairs: Sequence[RowPair]
+) -> Results:
+    """The results with what the right side differs beyond the shift of the builds of both runs."""
+    there = {of.id: of for of in right.run.loaded.run.implementations}
+    shared = [
+        of
+        for of in left.run.loaded.run.implementations
+        if of.id in there and is_unchanged(of, there[of.id]) and not of.id == left.id == right.id
+    ]
+    turned = {pair.row.key: pair._replace(row=pair.other, other=pair.row) for pair in pairs}
+    shift = shift_of(turned.values(), [(of.id, of.id) for of in shared])
+    neutral = None
+    if is_same_program(left.implementation, right.implementation):
+        neutral = SAME_PROGRAM
+    hosts = ([of] if (of := side.run.loaded.run.host) else [] for side in (left, right))
+    if not same_processor(*hosts):
+        neutral = _TWO_PROCESSORS
+    paired = frozenset(s.run.id for s in (left, right) if s.run.loaded.rounds_are_pairs)
+    rules = replace(rules, pairs=paired)
+
+    def cell(of: Cell, row: Row, place: Key) -> Cell:
+        of = of.model_copy(update={"best": False, "tied": False})
+        pair = turned[place]
+        if of.ratio is None or not has_speed(pair.row):
+            return of
+        found = difference(pair, (left.id, right.id), shift, rules, neutral)
+        if found is None:
+            ratio = untested(of.ratio, row.metric, _ALONE)
+        else:
+            shown = found.shown
+            note = "; ".join(filter(None, [_BEYOND, shown.note]))
+            ratio = as_ratio(replace(shown, note=note), row.metric)
+        return of.model_copy(update={"ratio": ratio})
+
+    def changed(table: Table, row: Row) -> Row:
+        cells = [cell(of, row, key_of(table, row)) for of in row.cells]
+        return row.model_copy(update={"cells": cells})
+
+    said = []
+    if any(has_speed(pair.row) for pair in pairs):
+        names = listed([implementation_label(of) for of in shared])
+        message = (
+            f"Of what both runs have ({names}): {shift.text} in {right.run.id}. Ratios are what "
+            "differs beyond that."
+            if shift.own
+            else f"{left.run.id} and {right.run.id} share no other build, so a change of the machine "
+            "and one of the library cannot be told apart: no verdict."
+        )
+        said = [RunWarning(code="common-cause", message=message)]
+    warnings = {"warnings": [*said, *results.warnings]}
+    return _with_each_row(results, changed).model_copy(update=warnings)
+
+
+_BEYOND: Final = "beyond what the builds of both runs share"
+_ALONE: Final = "of two runs that share no other build"
+_TWO_PROCESSORS: Final = "of two processors"
+
+
 def _without_verdicts(results: Results, pairs: Sequence[RowPair]) -> Results:
     """The results without the verdicts of rows whose scenarios differ; those rows say in what."""
     fields = {pair.row.key: pair.fields for pair in pairs if pair.fields}
@@ -291,8 +373,12 @@ def _without_verdicts(results: Results, pairs: Sequence[RowPair]) -> Results:
         differing = fields.get(key_of(table, of))
         return _without_verdict(of, differing) if differing else of
 
+    return _with_each_row(results, row)
+
+
+def _with_each_row(results: Results, changed: Callable[[Table, Row], Row]) -> Results:
     tables = [
-        table.model_copy(update={"rows": [row(table, of) for of in table.rows]})
+        table.model_copy(update={"rows": [changed(table, of) for of in table.rows]})
         for table in results.tables
     ]
     return results.model_copy(update={"tables": tables})

@@ -39,17 +39,19 @@ class ShownTable(NamedTuple):
 
 
 def heading(results: Results) -> list[str]:
-    """The runs and hosts of the figures, one line each."""
+    """The runs and hosts of the figures, and what two runs share, one line each."""
     lines = []
     for run in results.runs:
         rounds = f", {counted(run.rounds, 'round')}" if run.rounds else ""
         lines.append(f"{run.date}, {run.suite or run.tool.name}{rounds}, run {run.id}")
-    return [*lines, *map(host_label, results.hosts)]
+    shared = [of.message for of in results.warnings if of.code == "common-cause"]
+    return [*lines, *map(host_label, results.hosts), *shared]
 
 
 def warned(results: Results) -> list[str]:
-    """The messages of its warnings, each once: two runs may have the same."""
-    return list(dict.fromkeys(warning.message for warning in results.warnings))
+    """The messages of its other warnings, each once: two runs may have the same."""
+    messages = (of.message for of in results.warnings if of.code != "common-cause")
+    return list(dict.fromkeys(messages))
 
 
 def shown_tables(results: Results) -> Iterator[ShownTable]:
