@@ -135,7 +135,7 @@ def test_only_what_differs_beyond_the_shift_of_all_is_a_change_of_a_library(
     [
         (1000, 860, "All 48 rates are lower by 14%: the machine"),
         (1000, 1004, "All 48 rates are higher by 0.4%."),
-        (1000, 1000, "All 48 rates"),
+        (1000, 1000, "All 48 rates are the same."),
     ],
 )
 def test_the_shift_is_stated_in_per_cent(then: float, now: float, text: str) -> None:

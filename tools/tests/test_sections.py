@@ -37,6 +37,8 @@ def test_sections_of_the_second_of_three_reports() -> None:
     found, first = of(reports[1]), of(reports[0])
     assert [n.source for n in found["noise"]] == LINES
     assert found["changes"].predecessor == "2026-01-01-first"
+    assert "All 16 rates are the same" in found["changes"].shift
+    assert found["changes"].libraries == [], "one library alone"
     assert found["efficiency"] == []
     assert first["changes"] is None
     assert [n.source for n in first["noise"]] == LINES

@@ -204,7 +204,7 @@ class Shift:
         many = f"All {len(self.own)} {noun}s are" if len(self.own) > 1 else f"The {noun} is"
         near, typical, far = map(_percent, sorted(map(abs, (low, middle, high))))
         by = f"{near}%" if near == far else f"{near} to {far}% (median {typical}%)"
-        return f"{many} {words[high <= 0]} by {by}"
+        return f"{many} {words[high <= 0]} by {by}" if low or high else f"{many} the same"
 
 
 def _percent(value: float) -> str:
