@@ -52,6 +52,9 @@ SIZE: Final = 1.05
 than 4.5% in 95 of 100 cases."""
 
 
+_CHANGED: Final = ("faster", "slower")
+
+
 # --- which report to compare with ------------------------------------------------------------
 
 
@@ -121,7 +124,7 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
         predecessor=before.results.id,
         title=before.results.title,
         date=before.results.date,
-        shift=_shift(shift, libraries, unchanged, conditions, one_processor),
+        shift=_shift(shift, libraries, unchanged, conditions, found if one_processor else None),
         caveats=[*conditions, *changed_scenarios(rows)],
         rule=_rule(list(chain(*found.values())), rules.comparisons),
         libraries=[
@@ -137,15 +140,15 @@ def _shift(
     libraries: Sequence[tuple[ShownImplementation, ShownImplementation]],
     unchanged: Sequence[tuple[ShownImplementation, ShownImplementation]],
     conditions: Sequence[RunWarning],
-    one_processor: bool,
+    found: Mapping[Identifier, Sequence[Difference]] | None,
 ) -> str | None:
-    """What all share, in words."""
+    """What all share, in words; `found` is None if the processor is another."""
     if not of.own:
         return None
     text = of.text
     if unchanged and len(unchanged) < len(libraries):
         text = f"Of what did not change ({listed([now.label for _, now in unchanged])}): {text}"
-    if not one_processor:
+    if found is None:
         return f"{text}. The processor is another one, so no library has a verdict."
     if len(libraries) == 1:
         only = libraries[0][1].label
@@ -153,7 +156,8 @@ def _shift(
             f"{text}. Only {only} is in both reports, so its own change and that of the machine "
             "cannot be told apart."
         )
-    if unchanged and abs(of.median) >= math.log(LEAST):
+    beyond = [f for _, now in unchanged for f in found[now.id] if f.shown.verdict in _CHANGED]
+    if unchanged and not beyond and abs(of.median) >= math.log(LEAST):
         method = " or the method" if any(c.code == "method" for c in conditions) else ""
         text += f": the machine{method}, not a library"
     return f"{text}."

@@ -208,7 +208,8 @@ class Shift:
 
 
 def _percent(value: float) -> str:
-    return f"{value:.{1 if abs(value) < 9.95 else 0}f}".replace("-", "−")
+    rounded = round(value, 1 if abs(value) < 9.95 else None)
+    return f"{rounded or 0.0}".replace("-", "−")
 
 
 def has_speed(row: Series) -> bool:
@@ -282,7 +283,9 @@ def difference(
 
 
 def _within(row: Series, left: Sample, right: Sample, rules: Rules) -> RatioEstimate | None:
-    """A ratio of one side, with the error of its rounds alone."""
+    """A ratio of one side, with the error of its rounds alone: the spread between days, which `_change`
+    adds, has that between sessions.
+    """
     found = sample_ratio(left, right, row, rules, untested=_NO_ROUNDS)
     common = common_rounds(left, right, rules.pairs)
     if found is None or not common or left.is_extreme or not (left.has_rounds and right.has_rounds):
