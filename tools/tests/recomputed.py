@@ -92,15 +92,77 @@ def reports_of(root: Path) -> list[Report]:
     ]
     runs = {report.id: report.results["runs"] for report in found}
     covered = [of for of in found if any(run.get("suite") != "quick" for run in runs[of.id])]
+    return newest_first(covered)
+
+
+def newest_first(reports: Iterable[Report]) -> list[Report]:
+    """The newest day first, the main series first of it."""
+    found = sorted(reports, key=lambda of: of.id)
+    found.sort(key=lambda of: of.results.get("time") or f"{of.day}T00:00:00Z", reverse=True)
 
     def is_main(report: Report) -> bool:
-        return {run.get("family") for run in runs[report.id]} == {"main"}
+        return {run.get("family") for run in report.results["runs"]} == {"main"}
 
-    covered.sort(key=lambda of: of.id)
-    covered.sort(key=lambda of: of.results.get("time") or f"{of.day}T00:00:00Z", reverse=True)
-    return sorted(
-        covered, key=lambda of: (-date.fromisoformat(of.day).toordinal(), not is_main(of))
-    )
+    return sorted(found, key=lambda of: (-date.fromisoformat(of.day).toordinal(), not is_main(of)))
+
+
+class Joined(Report):
+    """Rows of several reports of one host."""
+
+    def __init__(self, by_row: dict[str, Report]) -> None:
+        first, *_ = by_row.values()
+        super().__init__(first.results)
+        self.by_row = by_row
+        self.rows = {}
+        for anchor, report in by_row.items():
+            self.builds |= report.builds
+            self.labels |= report.labels
+            self.libraries |= report.libraries
+            self.rows[report.place(anchor)] = report.rows[report.place(anchor)]
+
+    def cell(self, anchor: str, build: str) -> dict[str, Any] | None:
+        return self.by_row[anchor].cell(anchor, build)
+
+    def link(self, anchor: str) -> str:
+        return self.by_row[anchor].link(anchor)
+
+
+class OnHost(Report):
+    """The builds of a report on one of its hosts."""
+
+    def __init__(self, report: Report, host: str) -> None:
+        super().__init__(report.results)
+        self.of_several = len(report.hosts) > 1
+        self.builds = {i: of for i, of in self.builds.items() if report.host_of(i)["id"] == host}
+        self.hosts = [of for of in report.hosts if of["id"] == host]
+
+    @property
+    def is_own(self) -> bool:
+        return super().is_own and not self.of_several
+
+
+def by_host(reports: Iterable[Report]) -> list[list[Report]]:
+    """The reports of each host, in their order."""
+    found: dict[str, list[Report]] = {}
+    for report in reports:
+        found.setdefault(report.hosts[0]["id"], []).append(report)
+    return list(found.values())
+
+
+def newest(reports: Iterable[Report], anchors: Iterable[str], least: int = 2) -> Report | None:
+    """The report of one host that has rows for the most libraries, the newest of several."""
+    rows = list(anchors)
+    several = [of for of in reports if all(of.place(a) in of.rows for a in rows)]
+    most = max((len(of.with_all(rows)) for of in several), default=0)
+    wide = (of for of in several if len(of.with_all(rows)) == most >= least)
+    return next(wide, None)
+
+
+def joined(reports: Sequence[Report], anchors: Iterable[str]) -> Report | None:
+    """Each row from the newest report that has it."""
+    found = {anchor: newest(reports, [anchor]) for anchor in anchors}
+    known = {anchor: report for anchor, report in found.items() if report}
+    return Joined(known) if len(known) == len(found) else None
 
 
 def host_name(host: dict[str, Any]) -> str:

@@ -208,11 +208,3 @@ def test_more_than_the_ceiling_is_pointed_out() -> None:
     [of] = shares_of(SIDE, slow)
     assert of.text == "130%"
     assert of.note == "above its ceiling, so the two were not measured in the same way"
-
-
-def test_an_older_figure_does_not_stand_in_for_the_newest() -> None:
-    newest = results("2026-01-02", {SERVER: 500.0})
-    places = [(of, of.tables[0]) for of in (newest, SIDE)]
-    found = ceiling(places, primitives_by_build([primitives()]))
-    assert found is not None
-    assert [(of.report.id, of.percent) for of in found.shares] == [("2026-01-02-x", 32.5)]

@@ -60,6 +60,42 @@ def test_of_the_reports_that_compare_the_most_libraries_the_newest_is_taken(
     assert names | {"memory": "2026-12-03-idle"} == {id_: used[id_] for id_ in (*names, "memory")}
 
 
+def test_each_host_has_a_line_and_a_table_of_its_own_newest_figures(
+    reports: list[Results],
+) -> None:
+    first = of(reports, OLD)
+
+    def on(model: str, day: str) -> Results:
+        [host] = first.hosts
+        facts = {"cpu": f"CPU {model}", "cpu_model": f"family 6, model {model}, stepping 1"}
+        later = of(reports, OLD, (OLD[:10], f"2026-12-{day}"))
+        return later.model_copy(update={"hosts": [host.model_copy(update=facts)]})
+
+    ordered = newest_first([on("1", "01"), on("1", "02"), on("2", "01")])
+    [server] = [page for page in questions(ordered) if page.id == "server"]
+    assert [line.partition(":")[0] for line in server.answer] == ["CPU 1", "CPU 2"]
+    assert [(sheet.host, sheet.caption.partition(":")[0]) for sheet in server.sheets] == [
+        ("CPU 1", "CPU 1, 2 December 2026"),
+        ("CPU 2", "CPU 2, 1 December 2026"),
+    ]
+    assert len({sheet.id for sheet in server.sheets}) == 2
+    assert [report.date.day for report in server.reports] == [2, 1]
+
+
+def test_a_row_has_one_newest_figure_on_all_pages(reports: list[Results]) -> None:
+    row = "full-handshake-1-3-ecdsa-p256-x25519-server"
+    first = of(reports, OLD)
+    later = of(reports, OLD, (OLD[:10], "2026-12-01"), (row, f"{row}-elsewhere"))
+    board = scoreboard([later, first])
+    pages = {page.id: page for page in questions([later, first])}
+    assert board
+    of_server = [cell for line in pages["server"].sheets[0].rows for cell in line.cells]
+    of_board = [cell for line in board.board.rows for cell in line.cells]
+    links = {cell.href for cell in (*of_server, *of_board)}
+    assert f"perf/{OLD}/#{row}" in links
+    assert {link for link in links if link and OLD in link} == {f"perf/{OLD}/#{row}"}
+
+
 def test_a_transfer_of_1_mib_is_not_replaced_by_one_of_64_kib(reports: list[Results]) -> None:
     results = of(reports, OLD)
     table = results.tables[0]
@@ -88,21 +124,12 @@ def test_a_run_without_all_tasks_is_completed_only_by_runs_on_its_host(
         ({}, True),
         ({"id": "another-host"}, False),
         ({"machine": "0123456789abcdef"}, True),
+        ({"cpu_model": "family 6, model 143, stepping 8"}, False),
     ):
         elsewhere = second.model_copy(update={"hosts": [host.model_copy(update=facts)]})
         board = scoreboard([elsewhere, first])
         assert board
         assert (column in board.board.columns) is there
-        assert all(source.run in board.board.caption for source in board.sources)
-    machines = [
-        results.model_copy(
-            update={"hosts": [results.hosts[0].model_copy(update={"machine": machine})]}
-        )
-        for results, machine in ((second, "0123456789abcdef"), (first, "fd0e09e7f09fa072"))
-    ]
-    board = scoreboard(machines)
-    assert board
-    assert column not in board.board.columns
 
 
 def test_a_scoreboard_of_two_hosts_is_invalid(reports: list[Results]) -> None:

@@ -56,7 +56,7 @@ def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
 
 
 def test_each_figure_of_a_report_on_two_hosts_has_the_host_of_its_run() -> None:
-    newest, older = overview(OLD, on_two_hosts(NEW)).reports
+    older, newest = overview(OLD, on_two_hosts(NEW)).reports
     assert (newest.host, [f.host for f in newest.figures]) == (None, ["CPU a", "CPU b"])
     assert (older.host, [f.host for f in older.figures]) == ("CPU a", ["CPU a", "CPU a"])
 
@@ -111,13 +111,29 @@ def test_every_scenario_is_described(root: Path) -> None:
         assert page["why"] or page["table"].startswith("primitives"), name
 
 
-def test_the_chart_is_of_the_report_of_the_newest_day_that_compares_most() -> None:
-    wide = report("2026-01-01", {"rustls-2": 1, "openssl-2": 2, "boringssl-2": 3})
-    named = wide[0].model_copy(update={"id": "2026-01-01-y"})
-    results = wide[1].model_copy(update={"id": "2026-01-01-y"})
-    found = overview(OLD, NEW, (named, results))
-    assert found.reports[0].id == "2026-01-01-y"
-    assert "BoringSSL" in found.newest.description
+WIDE: dict[str, float] = {"rustls-2": 1, "openssl-2": 2, "boringssl-2": 3}
+
+
+@pytest.mark.parametrize(
+    ("others", "shown"),
+    [
+        ([], "2026-01-01-x"),
+        # of one host, the report that compares the most libraries, the newest of several
+        ([report("2025-12-01", WIDE)], "2025-12-01-x"),
+        ([report("2025-12-01", WIDE), report("2025-11-01", WIDE)], "2025-12-01-x"),
+        ([report("2026-02-01", {"rustls-3": 1, "openssl-3": 2})], "2026-02-01-x"),
+        # of several hosts, the newest that compares libraries
+        ([report("2025-12-01", WIDE, host="b")], "2026-01-01-x"),
+        ([report("2026-02-01", WIDE, host="b")], "2026-02-01-x"),
+        ([report("2026-02-01", {"rustls-3": 1}, host="b")], "2026-01-01-x"),
+    ],
+)
+def test_the_chart_is_of_the_newest_report_that_compares_the_most_libraries(
+    others: list[tuple[Report, Results]], shown: str
+) -> None:
+    found = overview(OLD, NEW, *others)
+    assert found.reports[0].id == shown
+    assert f"{found.reports[0].date:%-d %B %Y}" in found.newest.title
 
 
 def test_a_newer_report_of_one_library_replaces_neither_the_chart_nor_the_lines() -> None:

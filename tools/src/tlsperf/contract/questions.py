@@ -17,6 +17,9 @@ class SheetCell(Model):
     href: str | None = Field(None, description="link to the row, relative to the site's root")
     mark: Literal["best", "tied"] | None = None
     detail: str | None = Field(None, description="its interval, as readers see it")
+    quotes: Literal["figure", "ratio"] | None = Field(
+        None, description="what it repeats of the row that it links to"
+    )
 
 
 class SheetRow(Model):
@@ -33,6 +36,7 @@ class Sheet(Model):
     id: Identifier
     caption: str
     corner: str = Field(description="head of the first column")
+    host: str | None = Field(None, description="of all its figures, as readers see it")
     columns: list[str]
     rows: list[SheetRow]
 
@@ -73,7 +77,7 @@ class Question(Model):
     id: Identifier
     title: str
     description: str
-    answer: list[str] = Field(min_length=1, description="sentences, the answer first")
+    answer: list[str] = Field(min_length=1, description="what holds on each host: a line for each")
     sheets: list[Sheet]
     meaning: list[str] = Field(description="what the figures mean")
     limits: list[str] = Field(description="what they do not mean")

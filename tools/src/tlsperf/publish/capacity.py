@@ -9,8 +9,7 @@ from typing import Final
 
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
-from tlsperf.publish.reports import reference
-from tlsperf.publish.sheets import NOTHING, Source, with_most_libraries
+from tlsperf.publish.sheets import NOTHING, Source, newest
 
 CONNECTIONS: Final = 10_000
 """Connections per second in the examples."""
@@ -45,15 +44,17 @@ def capacity(sources: Sequence[Source]) -> Question | None:
     full = {key: f"full-handshake-1-3-{key}-x25519-server" for key in _KEYS}
     rows = [*full.values(), _RESUMED, _SENDING]
     alike = [s for s in sources if any(all(s.cell(row, i) for row in rows) for i in s.alike)]
-    source = with_most_libraries(alike, rows)
+    source = newest(alike, rows)
     if source is None:
         return None
     sending = GIGABITS * MIB_PER_GIGABIT
     sheets = [
         Sheet(
             id="costs",
-            caption="Cores for a thousand handshakes a second, and for each Gbit/s that is sent.",
+            caption=f"{source.place}: cores for a thousand handshakes a second, and for each Gbit/s "
+            "that is sent.",
             corner="Library",
+            host=source.host,
             columns=[*(f"Full, {name}" for name in _KEYS.values()), "Resumed", "1 Gbit/s sent"],
             rows=_rows(
                 source,
@@ -74,9 +75,10 @@ def capacity(sources: Sequence[Source]) -> Question | None:
         sheets.append(
             Sheet(
                 id=f"example-{key}",
-                caption=f"Cores for {CONNECTIONS:,} connections a second with {name} and "
-                f"{GIGABITS} Gbit/s sent.",
+                caption=f"{source.place}: cores for {CONNECTIONS:,} connections a second with {name} "
+                f"and {GIGABITS} Gbit/s sent.",
                 corner="Library",
+                host=source.host,
                 columns=[f"{share:.0%} resumed" for share in SHARES],
                 rows=_rows(source, demands),
             )
@@ -89,12 +91,12 @@ def capacity(sources: Sequence[Source]) -> Question | None:
         answer=[
             f"With {CONNECTIONS:,} connections a second, half of them resumed, ECDSA P-256 and "
             f"{GIGABITS} Gbit/s sent: {_range(source, full['ecdsa-p256'], sending)}.",
-            "Cores = connections × ((1 − share) ÷ full + share ÷ resumed) + traffic ÷ sending. "
-            "Full, resumed and sending are rates of one core; share is the share of connections "
-            "that resume.",
         ],
         sheets=sheets,
         meaning=[
+            "Cores = connections × ((1 − share) ÷ full + share ÷ resumed) + traffic ÷ sending. "
+            "Full, resumed and sending are rates of one core; share is the share of connections "
+            "that resume.",
             "For other traffic, use the first table: multiply the connections that do not resume "
             "by the column of their key and those that resume by the column of resumptions, and "
             "add the cores for the traffic.",
@@ -108,7 +110,7 @@ def capacity(sources: Sequence[Source]) -> Question | None:
             "A server that is always busy has queues, so plan for more cores.",
         ],
         host=source.host,
-        reports=[reference(source.results)],
+        reports=source.reports,
     )
 
 

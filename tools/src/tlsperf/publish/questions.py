@@ -11,31 +11,51 @@ from typing import Final, NamedTuple
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Ratio, Results
+from tlsperf.contract.text import listed
 from tlsperf.publish.capacity import capacity
-from tlsperf.publish.reports import reference
-from tlsperf.publish.sheets import NOTHING, Source, first_with, own_sources, with_most_libraries
+from tlsperf.publish.sheets import (
+    NOTHING,
+    Source,
+    by_host,
+    newest,
+    newest_of_each,
+    own_sources,
+)
 
 _FULL: Final = "full-handshake-1-3"
 _SIDES: Final = ("server", "client")
 _KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
 _RESUMED: Final = "resumed-handshake-1-3-ticket-x25519"
-_ONE_HOST: Final = "The figures are of one host. Other processors support other instructions."
+_ONE_HOST: Final = "A figure is of its host. Other processors support other instructions."
 _MEDIANS: Final = "Figures are medians. A value that is computed from two rows is not tested."
 
 
 def questions(ordered: Sequence[Results]) -> list[Question]:
     """The pages that can be answered, in the order in which the site lists them."""
-    sources = own_sources(ordered)
+    hosts = by_host(own_sources(ordered))
     every = [Source(results) for results in ordered]
     found = [
-        _server(sources),
-        _post_quantum(sources),
-        _memory(sources),
-        _scaling(sources, every),
-        _tail(sources),
-        capacity(sources),
+        [asked(sources) for sources in hosts]
+        for asked in (_server, _post_quantum, _memory, _scaling, _tail, capacity)
     ]
-    return [question for question in found if question]
+    pages = [_together(pages) for of in found if (pages := [page for page in of if page])]
+    return [_with_many_cores(page, every) if page.id == "scaling" else page for page in pages]
+
+
+def _together(pages: Sequence[Question]) -> Question:
+    """One page of those that answer one question on one host each."""
+    sheets = list(pages[0].sheets)
+    for number, page in enumerate(pages[1:], start=2):
+        sheets += [of.model_copy(update={"id": f"{of.id}-host-{number}"}) for of in page.sheets]
+    return pages[0].model_copy(
+        update={
+            "answer": [f"{page.host}: {' '.join(page.answer)}" for page in pages],
+            "sheets": sheets,
+            "limits": list(dict.fromkeys(limit for page in pages for limit in page.limits)),
+            "host": listed([page.host for page in pages]),
+            "reports": [report for page in pages for report in page.reports],
+        }
+    )
 
 
 def _sheet(
@@ -50,8 +70,14 @@ def _sheet(
         SheetRow(label=shown.label, colour=shown.colour, cells=cells(shown.id))
         for shown in source.shown.values()
     ]
-    rows = [row for row in made if any(cell != NOTHING for cell in row.cells)]
-    return Sheet(id=name, caption=caption, corner="Library", columns=list(columns), rows=rows)
+    return Sheet(
+        id=name,
+        caption=f"{source.place}: {caption}",
+        corner="Library",
+        host=source.host,
+        columns=list(columns),
+        rows=[row for row in made if any(cell != NOTHING for cell in row.cells)],
+    )
 
 
 # --- one function for each question ------------------------------------------------------------
@@ -65,7 +91,7 @@ def _server(sources: Sequence[Source]) -> Question | None:
         "transfer-1-3-aes-256-gcm-sending": "Sending, MiB/s",
         "transfer-1-3-aes-256-gcm-receiving": "Receiving, MiB/s",
     }
-    source = with_most_libraries(sources, list(rows))
+    source = newest_of_each(sources, list(rows))
     if source is None:
         return None
     ecdsa, rsa, resumed, sending, _ = rows
@@ -101,7 +127,7 @@ def _server(sources: Sequence[Source]) -> Question | None:
             "not cover security, features and support.",
         ],
         host=source.host,
-        reports=[reference(source.results)],
+        reports=source.reports,
     )
 
 
@@ -112,17 +138,13 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
         for key in _KEYS
     }
     with_prices = [source for source in sources if source.results.prices]
-    source = with_most_libraries(with_prices, [row for rows in pairs.values() for row in rows])
+    source = newest(with_prices, [row for rows in pairs.values() for row in rows])
     if source is None:
         return None
     answer = [
         f"A {side} with {_KEYS[key]} loses {_range_of_costs(source, pairs[key, side])}."
         for key, side in (("ecdsa-p256", "server"), ("ecdsa-p256", "client"))
     ]
-    answer.append(
-        "On the wire it adds 1,184 bytes to a ClientHello and 1,088 to a ServerHello: the key and "
-        "the ciphertext of ML-KEM-768 (FIPS 203)."
-    )
     return Question(
         id="post-quantum",
         title="What does post-quantum key exchange cost?",
@@ -141,8 +163,10 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
             for (key, side), rows in pairs.items()
         ],
         meaning=[
+            "On the wire it adds 1,184 bytes to a ClientHello and 1,088 to a ServerHello: the key "
+            "and the ciphertext of ML-KEM-768 (FIPS 203).",
             "The same time is a smaller share of a longer handshake, so the share of handshakes "
-            "lost depends on the certificate too."
+            "lost depends on the certificate too.",
         ],
         limits=[
             "All figures are those of the report's price list, from ratios of the same rounds. "
@@ -151,7 +175,7 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
             _ONE_HOST,
         ],
         host=source.host,
-        reports=[reference(source.results)],
+        reports=source.reports,
     )
 
 
@@ -229,7 +253,7 @@ def _memory(sources: Sequence[Source]) -> Question | None:
         "handshake": "After the handshake",
         "data": "Idle after data",
     }
-    source = first_with(sources, [row(side, m) for side in _SIDES for m in moments])
+    source = newest_of_each(sources, [row(side, m) for side in _SIDES for m in moments])
     if source is None:
         return None
 
@@ -270,17 +294,17 @@ def _memory(sources: Sequence[Source]) -> Question | None:
             "Socket buffers of the kernel and buffers of an application are not included.",
         ],
         host=source.host,
-        reports=[reference(source.results)],
+        reports=source.reports,
     )
 
 
-def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | None:
+def _scaling(sources: Sequence[Source]) -> Question | None:
     tasks = {
         f"{_FULL}-rsa-2048-x25519": "Full TLS 1.3 handshakes, RSA-2048",
         _RESUMED: "TLS 1.3 resumptions by ticket",
         "resumed-handshake-1-2-ticket": "TLS 1.2 resumptions by ticket",
     }
-    source = first_with(sources, [row for task in tasks for row in (task, f"{task}-2-threads")])
+    source = newest(sources, [row for task in tasks for row in (task, f"{task}-2-threads")])
     if source is None:
         return None
 
@@ -303,25 +327,6 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
         )
         for number, (task, title) in enumerate(tasks.items(), start=1)
     ]
-    reports = [reference(source.results)]
-    many = [f"{_FULL}-rsa-2048-{count}-threads-server" for count in (2, 80)]
-    cores = first_with(every, many)
-    if cores is not None:
-        large = cores
-        sheets.append(
-            _sheet(
-                large,
-                "eighty",
-                f"{large.host}: full TLS 1.3 handshakes of a server with RSA-2048, handshakes/s of "
-                "one thread, as published.",
-                ["2 threads", "80 threads", "80 over 2"],
-                lambda i: [
-                    *(large.figure(row, i).model_copy(update={"mark": None}) for row in many),
-                    _factor(large, i, many[0], many[1]),
-                ],
-            )
-        )
-        reports.append(reference(large.results))
     answer = [
         f"{title}: two threads make {_range(factors, 1)} times as many as one, by library."
         for task, title in tasks.items()
@@ -344,8 +349,30 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
         ],
         limits=[f"On {source.host}, three and four threads share two cores.", _MEDIANS],
         host=source.host,
-        reports=reports,
+        reports=source.reports,
     )
+
+
+def _with_many_cores(page: Question, every: Sequence[Source]) -> Question:
+    """The page about threads with the newest published figures of many cores."""
+    many = [f"{_FULL}-rsa-2048-{count}-threads-server" for count in (2, 80)]
+    of_one_host = [source for source in every if len(source.results.hosts) == 1]
+    large = newest(of_one_host, many)
+    if large is None:
+        return page
+    sheet = _sheet(
+        large,
+        "eighty",
+        "full TLS 1.3 handshakes of a server with RSA-2048, handshakes/s of one thread, as "
+        "published.",
+        ["2 threads", "80 threads", "80 over 2"],
+        lambda i: [
+            *(large.figure(row, i).model_copy(update={"mark": None}) for row in many),
+            _factor(large, i, many[0], many[1]),
+        ],
+    )
+    update = {"sheets": [*page.sheets, sheet], "reports": [*page.reports, *large.reports]}
+    return page.model_copy(update=update)
 
 
 def _factor(source: Source, i: Identifier, before: str, after: str) -> SheetCell:
@@ -367,7 +394,7 @@ def _tail(sources: Sequence[Source]) -> Question | None:
         f"{_RESUMED}-server": "TLS 1.3 resumption by ticket of a server",
     }
     parts = {"p50": "Median", "p90": "90%", "p99": "99%", "p99-9": "99.9%", "max": "Maximum"}
-    source = first_with(sources, [f"{task}-{part}" for task in tasks for part in parts])
+    source = newest(sources, [f"{task}-{part}" for task in tasks for part in parts])
     if source is None:
         return None
 
@@ -406,5 +433,5 @@ def _tail(sources: Sequence[Source]) -> Question | None:
             "maxima are not compared.",
         ],
         host=source.host,
-        reports=[reference(source.results)],
+        reports=source.reports,
     )

@@ -24,8 +24,9 @@ from tlsperf.contract.results import Caveat, Results, Row, Table
 from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import csv_text, host_label
 from tlsperf.publish.descriptions import done, facts, why
-from tlsperf.publish.reports import by_time, host_of, is_main, newest_first
+from tlsperf.publish.reports import by_time, host_of, newest_first
 from tlsperf.publish.shares import ceiling, primitives_by_build
+from tlsperf.publish.sheets import Source, by_host, is_own, newest
 from tlsperf.publish.trends import (
     FEWEST,
     Member,
@@ -67,8 +68,9 @@ def scenarios(
     primitives = primitives_by_build(results for _, results in reports)
     found = []
     for places in shared:
-        overview, drawings = _scenario(places, notes)
-        reached = ceiling([(place.results, place.table) for place in places], primitives)
+        hosts = [source.results for source in _newest(places)]
+        overview, drawings = _scenario(places, hosts[0].id, notes)
+        reached = ceiling([(of, of.tables[0]) for of in hosts], primitives)
         found.append((overview.model_copy(update={"ceiling": reached}), drawings))
     return found
 
@@ -102,10 +104,10 @@ def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[
 
 
 def _scenario(
-    places: Sequence[Place], notes: Sequence[Caveat]
+    places: Sequence[Place], shown: Identifier, notes: Sequence[Caveat]
 ) -> tuple[ScenarioOverview, list[Drawing]]:
-    first = _widest(_comparing(places))
-    newest = _bars(first)
+    first = next(place for place in places if place.results.id == shown)
+    bars = _bars(first)
     lines = [drawn for of in _by_host(places) if (drawn := _lines(of, notes)) is not None]
     overview = ScenarioOverview(
         id=first.row.anchor,
@@ -117,11 +119,11 @@ def _scenario(
         done=done(first.row.scenario),
         why=why(first.row.scenario),
         facts=facts(place.row.scenario for place in places),
-        newest=newest.chart,
-        lines=[shown for shown, _ in lines],
+        newest=bars.chart,
+        lines=[of_host for of_host, _ in lines],
         reports=[_report(first), *(_report(p) for p in _by_time(places) if p is not first)],
     )
-    return overview, [newest, *(drawing for _, drawing in lines)]
+    return overview, [bars, *(drawing for _, drawing in lines)]
 
 
 def _by_time(places: Sequence[Place]) -> list[Place]:
@@ -138,17 +140,25 @@ def _comparing(places: Sequence[Place]) -> Sequence[Place]:
     return [place for place in places if len(_libraries(place)) > 1] or places
 
 
-def _widest(places: Sequence[Place]) -> Place:
-    """The report of the newest day that compares the most libraries; the main series is
-    preferred.
+def _newest(places: Sequence[Place]) -> list[Source]:
+    """The newest figures on each host; first the newest that compare libraries.
+
+    Reports of our harness alone count on a host that has one.
     """
-    day = places[0].results.date
-    of_day = [place for place in places if place.results.date == day]
-
-    def rank(place: Place) -> tuple[bool, int]:
-        return is_main(place.results), len(_libraries(place))
-
-    return max(of_day, key=rank)
+    row = [places[0].row.anchor]
+    own = {place.results.id for place in places if is_own(place.results)}
+    parts = [_on(place, host).results for place in places for host in place.results.hosts]
+    measured = [
+        Source(part)
+        for part in parts
+        if any(c.value is not None for c in part.tables[0].rows[0].cells)
+    ]
+    found = []
+    for of in by_host(measured):
+        chosen = newest([s for s in of if s.results.id in own] or of, row, least=0)
+        found += [chosen] if chosen else []
+    order = [results.id for results in newest_first(of.results for of in found)]
+    return sorted(found, key=lambda of: (len(of.libraries(row)) < 2, order.index(of.results.id)))
 
 
 def _bars(place: Place) -> Drawing:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Final, NamedTuple
 
 from tlsperf.contract.questions import (
@@ -16,7 +17,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Ratio, Results
 from tlsperf.contract.text import listed
 from tlsperf.publish.reports import reference
-from tlsperf.publish.sheets import NOTHING, Source, mark_of, own_sources, with_most_libraries
+from tlsperf.publish.sheets import NOTHING, Source, by_host, mark_of, newest, own_sources
 
 
 class Task(NamedTuple):
@@ -37,31 +38,26 @@ TASKS: Final = (
     Task("ClientHello", "client-hello-1-3-x25519-client"),
 )
 _CONNECTIONS: Final = 6
-"""Number of the first tasks that one run must have. Without a run of all tasks, the others come
-from the newest run on the same host with the same baseline.
-"""
+"""Number of the first tasks, without which a host has no scoreboard."""
 
 
 def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
-    """The scoreboard of the run that has all tasks, or else the first ones, for the most libraries;
-    None without one.
+    """The scoreboard of the host and baseline with the most libraries in the first tasks, the newest
+    of several; None without one.
     """
-    sources = [s for s in own_sources(ordered) if s.results.baseline]
-    rows = [task.row for task in TASKS]
-    in_one_run = [source for source in sources if len(source.results.runs) == 1]
-    main = with_most_libraries(in_one_run, rows) or with_most_libraries(
-        sources, rows[:_CONNECTIONS]
-    )
-    if main is None or main.results.baseline is None:
+    groups: dict[tuple[int, Identifier], list[Source]] = {}
+    for number, sources in enumerate(by_host(own_sources(ordered))):
+        for source in sources:
+            if source.results.baseline:
+                groups.setdefault((number, source.results.baseline), []).append(source)
+    found = [(_columns(of, baseline), baseline) for (_, baseline), of in groups.items()]
+    whole = [of for of in found if {*TASKS[:_CONNECTIONS]} <= of[0].keys()]
+    if not whole:
         return None
-    baseline = main.results.baseline
-    columns = []
-    for task in TASKS:
-        of_task = (s for s in (main, *sources) if _completes(s, main) and _compares(s, task.row))
-        if source := next(of_task, None):
-            columns.append((task, source))
+    columns, baseline = max(whole, key=_covers)
+    board = Source.of_rows({task.row: source for task, source in columns.items()})
     titles_of: dict[Identifier, tuple[Source, list[str]]] = {}
-    for task, source in columns:
+    for task, source in columns.items():
         titles_of.setdefault(source.results.id, (source, []))[1].append(task.title)
     parts = [
         ScoreboardSource(
@@ -72,29 +68,45 @@ def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
         )
         for source, titles in titles_of.values()
     ]
-    board = Sheet(
-        id="scoreboard",
-        caption=f"Factors to {main.label(baseline)}, one thread, TLS 1.3 with X25519, "
-        f"on one host, {main.host}{_runs(parts)}. Each links to its row.",
-        corner="Library",
-        columns=[task.title for task, _ in columns],
-        rows=[
-            SheetRow(
-                label=shown.label,
-                colour=shown.colour,
-                cells=[_cell(source, task.row, shown.id) for task, source in columns],
-            )
-            for shown in main.shown.values()
-        ],
-    )
     return Scoreboard(
-        baseline=main.label(baseline),
-        host=main.host,
-        host_id=main.results.hosts[0].id,
-        board=board,
+        baseline=board.label(baseline),
+        host=board.host,
+        host_id=board.results.hosts[0].id,
+        board=Sheet(
+            id="scoreboard",
+            caption=f"Factors to {board.label(baseline)} on {board.place}, one thread, TLS 1.3 with "
+            "X25519. Each links to its row; a column is of one run.",
+            corner="Library",
+            host=board.host,
+            columns=[task.title for task in columns],
+            rows=[
+                SheetRow(
+                    label=shown.label,
+                    colour=shown.colour,
+                    cells=[_cell(source, task.row, shown.id) for task, source in columns.items()],
+                )
+                for shown in board.shown.values()
+            ],
+        ),
         sources=parts,
         withdrawn=_withdrawn([source for source, _ in titles_of.values()]),
     )
+
+
+def _columns(sources: Sequence[Source], baseline: Identifier) -> dict[Task, Source]:
+    """The tasks that reports of one host compare with one baseline, each in its newest report."""
+    found = {
+        task: newest([of for of in sources if of.cell(task.row, baseline)], [task.row])
+        for task in TASKS
+    }
+    return {task: source for task, source in found.items() if source}
+
+
+def _covers(of: tuple[Mapping[Task, Source], Identifier]) -> tuple[int, date]:
+    columns, _ = of
+    first = [(columns[task], task.row) for task in TASKS[:_CONNECTIONS]]
+    libraries = sum(len(source.libraries([row])) for source, row in first)
+    return libraries, max(source.results.date for source, _ in first)
 
 
 def _withdrawn(sources: Sequence[Source]) -> list[str]:
@@ -103,36 +115,16 @@ def _withdrawn(sources: Sequence[Source]) -> list[str]:
     return list(dict.fromkeys(it.message for it in warnings if it.code == "withdrawn"))
 
 
-def _runs(sources: Sequence[ScoreboardSource]) -> str:
-    if len(sources) == 1:
-        return f", all in one run, {sources[0].run}"
-    return f", in {len(sources)} runs: " + "; ".join(f"{s.columns} in {s.run}" for s in sources)
-
-
-def _completes(source: Source, main: Source) -> bool:
-    """Whether a report was measured on the host of another, against the same baseline."""
-    ours, theirs = source.results.hosts[0], main.results.hosts[0]
-    machines = {host.machine for host in (ours, theirs) if host.machine}
-    same_host = ours.id == theirs.id and len(machines) < 2
-    return same_host and source.results.baseline == main.results.baseline
-
-
-def _compares(source: Source, row: Identifier) -> bool:
-    """Whether a report has a row for several libraries, its baseline among them."""
-    baseline = source.results.baseline
-    return (
-        baseline is not None
-        and source.cell(row, baseline) is not None
-        and len(source.libraries([row])) > 1
-    )
-
-
 def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetCell:
     cell = source.cell(row, implementation)
     if cell is None:
         return NOTHING
-    text, detail = _parts(cell.ratio) if cell.ratio else ("baseline", None)
-    return SheetCell(text=text, href=source.link(row), mark=mark_of(cell), detail=detail)
+    if cell.ratio is None:
+        return SheetCell(text="baseline", href=source.link(row), mark=mark_of(cell))
+    text, detail = _parts(cell.ratio)
+    return SheetCell(
+        text=text, href=source.link(row), mark=mark_of(cell), detail=detail, quotes="ratio"
+    )
 
 
 def _parts(ratio: Ratio) -> tuple[str, str | None]:

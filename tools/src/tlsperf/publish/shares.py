@@ -1,7 +1,7 @@
 """The share of its primitive ceiling that each implementation reaches in a scenario.
 
-The figure and the primitives are of one build on one machine, each of the newest report that has
-them. Without one of the primitives there is no share.
+The figures are those that the scenario's page shows of each host; the primitives are of the same
+build on the same machine, of the newest report that has them. Without one of them there is no share.
 """
 
 from __future__ import annotations
@@ -55,12 +55,10 @@ def primitives_by_build(reports: Iterable[Results]) -> dict[_Build, list[Primiti
 def ceiling(
     places: Sequence[tuple[Results, Table]], primitives: dict[_Build, list[Primitives]]
 ) -> PrimitiveCeiling | None:
-    """The shares of one scenario in reports, newest first, each with the table of its row alone.
-
-    None if no build has one.
+    """The shares of one scenario in reports of different hosts, each with the table of its row
+    alone; None if no build has one.
     """
-    shares: dict[_Build, PrimitiveShare] = {}
-    seen: set[_Build] = set()
+    shares: list[PrimitiveShare] = []
     needs: Counter[str] = Counter()
     for results, table in places:
         row = table.rows[0]
@@ -68,34 +66,33 @@ def ceiling(
         if not needed or not _is_rate(row):
             continue
         for build, implementation, rate in _rates(results, row):
-            if build in seen:
-                continue
-            seen.add(build)
             for measured in primitives.get(build, []):
                 of = share(needed, measured.rates.get(unit or "", {}), rate)
                 if of is not None:
                     needs = needs or needed
                     percent, low, high = (_percent(end) for end in (of.value, of.low, of.high))
                     assert percent is not None
-                    shares[build] = PrimitiveShare(
-                        implementation=implementation.id,
-                        label=implementation.label,
-                        colour=implementation.colour,
-                        host=host_label(host_of(results, implementation)),
-                        figure=value_text(rate.value, table.unit),
-                        ceiling=value_text(rate.value / of.value, table.unit),
-                        percent=percent,
-                        low=low,
-                        high=high,
-                        text=_text(percent, low, high),
-                        note=ABOVE if percent > 100 else None,
-                        report=reference(results),
-                        primitives=reference(measured.results),
+                    shares.append(
+                        PrimitiveShare(
+                            implementation=implementation.id,
+                            label=implementation.label,
+                            colour=implementation.colour,
+                            host=host_label(host_of(results, implementation)),
+                            figure=value_text(rate.value, table.unit),
+                            ceiling=value_text(rate.value / of.value, table.unit),
+                            percent=percent,
+                            low=low,
+                            high=high,
+                            text=_text(percent, low, high),
+                            note=ABOVE if percent > 100 else None,
+                            report=reference(results),
+                            primitives=reference(measured.results),
+                        )
                     )
                     break
     if not shares:
         return None
-    return PrimitiveCeiling(needs=_needs(needs), shares=list(shares.values()))
+    return PrimitiveCeiling(needs=_needs(needs), shares=shares)
 
 
 def _is_rate(row: Row) -> bool:

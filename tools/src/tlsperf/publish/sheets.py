@@ -1,16 +1,21 @@
-"""Parts of tables over several reports: rows looked up in results, and cells with links."""
+"""Parts of tables over several reports: the newest figure of each row, and cells with links.
+
+A page over several reports takes a row from `newest`, so that it has one figure everywhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from tlsperf.contract.builds import like_builds
+from tlsperf.contract.host import one_model
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.questions import SheetCell
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Cell, Results, Row, Table
+from tlsperf.contract.results import Cell, ReportReference, Results, Row, Table
 from tlsperf.contract.text import ABSENT, host_label, listed
+from tlsperf.publish.reports import newest_first, reference
 
 NOTHING = SheetCell(text=ABSENT)
 
@@ -32,9 +37,21 @@ class Source:
             for row in table.rows
         }
         short = {a.replace(_IN_FLIGHT, ""): found for a, found in self.rows.items()}
-        self._found = short | self.rows
+        self._found = {
+            anchor: (results, table, row) for anchor, (table, row) in (short | self.rows).items()
+        }
         self.shown = {i.id: i for i in results.implementations}
         self.alike = like_builds(results.implementations, results.baseline)
+
+    @classmethod
+    def of_rows(cls, by_row: Mapping[Identifier, Source]) -> Source:
+        """Each of these rows from a report of its own, all of one host."""
+        sources = list(by_row.values())
+        made = cls(sources[0].results)
+        made._found = {anchor: of._found[anchor] for anchor, of in by_row.items()}
+        made.shown = {id_: shown for of in sources for id_, shown in of.shown.items()}
+        made.alike = frozenset().union(*(of.alike for of in sources))
+        return made
 
     def has(self, anchors: Iterable[Identifier]) -> bool:
         return set(anchors) <= set(self._found)
@@ -43,7 +60,7 @@ class Source:
         """The valid figure of an implementation in a row; None if there is none."""
         if anchor not in self._found:
             return None
-        for cell in self._found[anchor][1].cells:
+        for cell in self._found[anchor][2].cells:
             if cell.implementation == implementation and cell.valid and cell.value:
                 return cell
         return None
@@ -54,9 +71,10 @@ class Source:
 
     def link(self, anchor: Identifier) -> str:
         """The address of a row, or of a table if no row has this anchor."""
-        if anchor in self._found:
-            anchor = self._found[anchor][1].anchor
-        return f"perf/{self.results.id}/#{anchor}"
+        if anchor not in self._found:
+            return f"perf/{self.results.id}/#{anchor}"
+        results, _, row = self._found[anchor]
+        return f"perf/{results.id}/#{row.anchor}"
 
     def figure(self, anchor: Identifier, implementation: Identifier) -> SheetCell:
         """A figure with its verdict, its interval and a link."""
@@ -64,12 +82,16 @@ class Source:
         if cell is None:
             return NOTHING
         return SheetCell(
-            text=cell.text, href=self.link(anchor), mark=mark_of(cell), detail=cell.interval
+            text=cell.text,
+            href=self.link(anchor),
+            mark=mark_of(cell),
+            detail=cell.interval,
+            quotes="figure",
         )
 
     def leaders(self, anchor: Identifier) -> str:
         """The verdict of a row in words: `best is rustls (20,010 handshakes/s)`."""
-        table, row = self._found[anchor]
+        _, table, row = self._found[anchor]
         leading = [c for c in row.cells if c.valid and (c.best or c.tied)]
         named = [f"{self.label(c.implementation)} ({c.text} {table.unit})" for c in leading]
         if not named:
@@ -86,6 +108,18 @@ class Source:
     def host(self) -> str:
         return listed(list(map(host_label, self.results.hosts)))
 
+    @property
+    def reports(self) -> list[ReportReference]:
+        """The reports of its rows, the newest first."""
+        of_rows = {results.id: results for results, _, _ in self._found.values()}
+        return [reference(results) for results in newest_first(of_rows.values())]
+
+    @property
+    def place(self) -> str:
+        """Where and when its rows were measured, as captions say it."""
+        days = dict.fromkeys(f"{of.date:%-d %B %Y}" for of in self.reports)
+        return f"{self.host}, {listed(list(days))}"
+
     def libraries(self, anchors: Sequence[Identifier]) -> set[str]:
         """The libraries with a figure in all of these rows."""
         return {
@@ -99,22 +133,44 @@ def mark_of(cell: Cell) -> str | None:
     return "best" if cell.best else "tied" if cell.tied else None
 
 
+def is_own(results: Results) -> bool:
+    """Whether a report is of one host and was measured with our harness."""
+    return len(results.hosts) == 1 and all(run.suite for run in results.runs)
+
+
 def own_sources(ordered: Sequence[Results]) -> list[Source]:
     """Reports of one host that were measured with our harness, in their order."""
-    return [
-        Source(results)
-        for results in ordered
-        if len(results.hosts) == 1 and all(run.suite for run in results.runs)
-    ]
+    return [Source(results) for results in ordered if is_own(results)]
 
 
-def with_most_libraries(sources: Sequence[Source], anchors: Sequence[Identifier]) -> Source | None:
-    """The report that has these rows for the most libraries; the first one of several."""
-    found = [s for s in sources if s.has(anchors) and len(s.libraries(anchors)) > 1]
-    return max(found, key=lambda s: len(s.libraries(anchors)), default=None)
+def by_host(sources: Sequence[Source]) -> list[list[Source]]:
+    """The reports of each host, in their order; another processor model is another host."""
+    found: list[list[Source]] = []
+    for source in sources:
+        [host] = source.results.hosts
+        for group in found:
+            others = [of.results.hosts[0] for of in group]
+            if host.id == others[0].id and all(one_model(host, of) for of in others):
+                group.append(source)
+                break
+        else:
+            found.append([source])
+    return found
 
 
-def first_with(sources: Sequence[Source], anchors: Sequence[Identifier]) -> Source | None:
-    """The first report that has these rows for several libraries."""
-    found = (s for s in sources if s.has(anchors) and len(s.libraries(anchors)) > 1)
-    return next(found, None)
+def newest(
+    sources: Sequence[Source], anchors: Sequence[Identifier], least: int = 2
+) -> Source | None:
+    """The report of one host that has these rows for the most libraries, the newest of several;
+    None if none has them for at least so many.
+    """
+    counted = [(len(of.libraries(anchors)), of) for of in sources if of.has(anchors)]
+    most, found = max(counted, key=lambda of: of[0], default=(0, None))
+    return found if most >= least else None
+
+
+def newest_of_each(sources: Sequence[Source], anchors: Sequence[Identifier]) -> Source | None:
+    """Each of these rows from its newest report; None without one of them."""
+    found = {anchor: newest(sources, [anchor]) for anchor in anchors}
+    known = {anchor: source for anchor, source in found.items() if source}
+    return Source.of_rows(known) if len(known) == len(found) else None
