@@ -24,6 +24,7 @@ from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
 from tlsperf.publish.checked import Checked, run_digest
+from tlsperf.publish.once import contradictions
 from tlsperf.publish.processes import each
 from tlsperf.published.published_tables import differences
 
@@ -45,6 +46,8 @@ SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
 def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
     """All errors below `data/` and in what content/ holds, and the number of runs that were looked at.
 
+    A figure that two pages over several reports show differently is one of them.
+
     With `changed`, runs that `data/checked.json` has are skipped. Otherwise that file is written if
     there is no error.
     """
@@ -56,7 +59,8 @@ def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
     names = {folder: folder.relative_to(data).as_posix() for folder in folders}
     known = {folder for folder in folders if checked.has(names[folder], digests[folder])}
     skipped = known if changed else set()
-    found = list(dict.fromkeys([*problems(data, skipped), *content_problems(root)]))
+    found = [*problems(data, skipped), *content_problems(root), *contradictions(root)]
+    found = list(dict.fromkeys(found))
     if not found and not changed:
         checked.record({names[of]: digests[of] for of in folders}, all_of_them=True)
     return found, len(folders) - len(skipped)
