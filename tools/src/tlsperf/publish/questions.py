@@ -289,7 +289,7 @@ def _memory(sources: Sequence[Source]) -> Question | None:
             "one more connection takes, without the memory of a process that has none."
         ],
         limits=[
-            "All libraries have their default settings. OpenSSL has a mode that releases idle "
+            "OpenSSL has a mode that releases idle "
             "buffers (SSL_MODE_RELEASE_BUFFERS), which is off by default and was off.",
             "Socket buffers of the kernel and buffers of an application are not included.",
         ],
