@@ -50,7 +50,7 @@ class Source:
         made = cls(sources[0].results)
         made._found = {anchor: of._found[anchor] for anchor, of in by_row.items()}
         made.shown = {id_: shown for of in sources for id_, shown in of.shown.items()}
-        made.alike = frozenset().union(*(of.alike for of in sources))
+        made.alike = list(dict.fromkeys(id_ for of in sources for id_ in of.alike))
         return made
 
     def has(self, anchors: Iterable[Identifier]) -> bool:
