@@ -507,17 +507,24 @@ def before_each(*runs: Run, previous: str | None = None) -> list[str | None]:
 
 
 def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family_and_library() -> None:
-    first, second = run_of("2026-01-01-first"), run_of("2026-02-01-second")
+    facts = {"cpu": "AMD EPYC", "architecture": "x86_64", "machine": "a" * 16}
+    zen4, zen5 = (
+        {"id": "a-host", "cpu_model": model, **facts}
+        for model in ("family 25, model 17, stepping 1", "family 26, model 2, stepping 1")
+    )
+    first, second = run_of("2026-01-01-first"), run_of("2026-02-01-second", host=zen4)
     others = (
         run_of("2026-03-01-host", host_id="b-host"),
         run_of("2026-04-01-family", family="memory"),
         run_of("2026-05-01-no-family", family=None),
         run_of("2026-05-02-library", of="rustls-1"),
+        run_of("2026-05-03-processor", host=zen5),
     )
-    now, later = run_of("2026-06-01-now"), run_of("2026-07-01-later")
+    now, later = run_of("2026-06-01-now", host=zen4), run_of("2026-07-01-later", host=zen4)
     assert before_each(first, second, *others, now, later) == [
-        *(None, first.id, None, None, None, None, second.id, now.id)
+        *(None, first.id, None, None, None, None, first.id, second.id, now.id)
     ]
+    assert before_each(second, others[-1], previous=second.id)[-1] is None
     assert before_each(first, second, *others, previous=first.id)[-1] == first.id
     assert before_each(first, second, previous="2026-03-02-none")[-1] is None
 

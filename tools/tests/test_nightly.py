@@ -160,11 +160,14 @@ def test_a_changed_compiler_and_processor_are_named_beside_a_step() -> None:
         new = place >= 6
         build = run.run.implementations[0]
         build = build.model_copy(update={"rust_compiler": f"rustc {'1.96' if new else '1.95'}"})
-        host = HOST.model_copy(update={"cpu": "Another"}) if new else HOST
+        host = HOST.model_copy(update={"cpu_model": f"model {17 + new}"})
         update = {"implementations": [build], "host": host}
         runs[place] = replace(run, run=run.run.model_copy(update=update))
     [change] = page_of(nights(*runs)).changes
-    for difference in ("rustc 1.95 before, rustc 1.96 now", "A CPU before, Another now"):
+    for difference in (
+        "rustc 1.95 before, rustc 1.96 now",
+        "A CPU, model 17 before, A CPU, model 18 now",
+    ):
         assert difference in change.answer
         assert difference in change.issue.replace("\\", "")
 

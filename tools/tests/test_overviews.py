@@ -34,7 +34,13 @@ def report(
     named = {name: {SCENARIO: float(rate)} for name, rate in rates.items()}
     of_suite = suite and {"name": suite, "family": suite}
     run = loaded_run(day, named, host_id=host, suite=of_suite)
-    facts = HostFacts(id=host, cpu=f"CPU {host}", architecture="x86_64")
+    facts = HostFacts(
+        id=host,
+        cpu=f"CPU {host}",
+        cpu_model="family 25, model 17, stepping 1",
+        architecture="x86_64",
+        machine="fd0e09e7f09fa072",
+    )
     decided = Report(
         id=f"{day}-x",
         title=f"Report of {day}",
@@ -46,6 +52,7 @@ def report(
     return decided, measured_report(decided, [measured(run)], {host: facts}).results
 
 
+ZEN_5 = "family 26, model 2, stepping 1"
 OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
 NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
 
@@ -89,10 +96,10 @@ def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
     return decided, results.model_copy(update=update)
 
 
-def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Results]:
-    """The report with a recorded machine."""
+def on_another(of: tuple[Report, Results], **facts: str) -> tuple[Report, Results]:
+    """The report on a host of the same id with other facts."""
     decided, results = of
-    host = results.hosts[0].model_copy(update={"machine": machine})
+    host = results.hosts[0].model_copy(update=facts)
     return decided, results.model_copy(update={"hosts": [host]})
 
 
@@ -100,7 +107,9 @@ def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Result
     "other",
     [
         on_two_hosts(report("2026-01-01", {"rustls-2": 1})),
-        on_machine(report("2026-01-01", {"rustls-2": 1}), "0123456789abcdef"),
+        on_another(report("2026-01-01", {"rustls-2": 1}), machine="0123456789abcdef"),
+        on_another(report("2026-01-01", {"rustls-2": 1}), cpu_model=ZEN_5),
+        report("2026-01-01", {"rustls-1": 1, "openssl-1": 1}),
         report("2026-01-01", {"rustls-2": 1}, host="b"),
         report("2026-01-01", {"rustls-2": 1}, suite="threads"),
         report("2026-01-01", {"rustls-2": 1}, suite=None),
@@ -109,6 +118,8 @@ def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Result
     ids=[
         "several hosts",
         "another machine",
+        "another processor model",
+        "no other version",
         "another host",
         "another suite",
         "no suite",

@@ -126,8 +126,9 @@ def test_a_run_without_all_tasks_is_completed_only_by_runs_on_its_host(
         ({"machine": "0123456789abcdef"}, True),
         ({"cpu_model": "family 6, model 143, stepping 8"}, False),
     ):
-        elsewhere = second.model_copy(update={"hosts": [host.model_copy(update=facts)]})
-        board = scoreboard([elsewhere, first])
+        board = scoreboard(
+            [second.model_copy(update={"hosts": [host.model_copy(update=facts)]}), first]
+        )
         assert board
         assert (column in board.board.columns) is there
 

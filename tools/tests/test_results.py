@@ -415,20 +415,27 @@ def test_a_host_is_as_its_first_run_found_it_and_what_else_is_known_of_it() -> N
         host = {"id": host_id, "cpu": "As found", "architecture": "x86_64"} | facts
         return measured(loaded_run(id_, {IDS[1]: {TRANSFERS[0]: 1.0}}, host_id=host_id, host=host))
 
-    described = HOST.model_copy(update={"cores": 4, "kernel": "6.0", "caches": {"L1d": "32K"}})
-    hosts = _hosts(
-        [
-            run(RUN, "a-host", kernel="6.1", caches={}),
-            run("2026-11-22-run", "a-host", kernel="6.2"),
-            run("2026-11-23-run", "b-host"),
-        ],
-        {"a-host": described},
+    described = HOST.model_copy(
+        update={"cpu_model": "family 25, model 17 (Zen 4)", "kernel": "6.0", "threads": 4}
     )
+    another = {"cpu_model": "family 26, model 2, stepping 1"}
+    runs = [
+        run(RUN, "a-host", kernel="6.1", caches={}),
+        run("2026-11-22-run", "a-host", kernel="6.2"),
+        run("2026-11-23-run", "b-host"),
+        run("2026-11-24-run", "a-host", **another),
+    ]
+    hosts = _hosts(runs, {"a-host": described})
     assert hosts == [
         described.model_copy(update={"cpu": "As found", "kernel": "6.1"}),
         HOST.model_copy(update={"id": "b-host", "cpu": "As found"}),
-    ]
-    assert hosts[0].model_fields_set == {"id", "cpu", "architecture", "cores", "kernel", "caches"}
+        HOST.model_copy(update={"id": "a-host-family-26-model-2", "cpu": "As found", **another}),
+    ], "another processor does not take what is known of the host"
+    fields = {"id", "cpu", "architecture", "cpu_model", "kernel", "threads"}
+    assert hosts[0].model_fields_set == fields
+    other = run("2026-11-25-run", "a-host", cpu_model="family 25, model 17, stepping 1")
+    with pytest.raises(UserError, match="another family and model than in run 2026-11-24-run"):
+        _hosts([*runs, other], {})
 
 
 def test_a_run_is_referred_to_with_all_that_a_page_shows_of_it() -> None:

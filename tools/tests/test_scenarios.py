@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from synthetic import loaded_run
-from test_overviews import NEW, OLD, SCENARIO, documents, on_machine, report, shown_reports
+from test_overviews import NEW, OLD, SCENARIO, ZEN_5, documents, on_another, report, shown_reports
 from tlsperf.contract.index import ScenarioOverview
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
@@ -143,10 +143,12 @@ def test_a_newer_report_of_one_library_replaces_neither_the_chart_nor_the_lines(
     assert "2026-02-01-x" in [shown.id for shown in found.reports]
 
 
-def test_lines_are_of_one_host_and_need_two_days() -> None:
+def test_lines_are_of_one_host_and_need_two_days_and_versions() -> None:
     elsewhere = report("2024-01-01", {"rustls-1": 1}, host="b")
     assert [line.host.id for line in overview(OLD, NEW, elsewhere).lines] == ["a"]
-    assert overview(OLD, on_machine(NEW, "0123456789abcdef")).lines == []
+    assert overview(OLD, on_another(NEW, machine="0123456789abcdef")).lines == []
+    assert overview(OLD, on_another(NEW, cpu_model=ZEN_5)).lines == []
+    assert overview(OLD, report("2026-01-01", {"rustls-1": 1, "openssl-1": 2})).lines == []
     same_day = report("2026-01-01", {"rustls-3": 1})
     renamed = same_day[1].model_copy(update={"id": "2026-01-01-z"})
     decided = same_day[0].model_copy(update={"id": "2026-01-01-z"})

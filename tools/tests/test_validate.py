@@ -55,6 +55,15 @@ def _another_digit(folder: Path) -> None:
     file.write_text(file.read_text().replace("7236.13", "7236.14"))
 
 
+def _another_processor(folder: Path) -> None:
+    later = folder.with_name("2026-01-03-a-run")
+    shutil.copytree(folder, later)
+    text = (folder / "run.toml").read_text().replace(HOST, "a-vm")
+    for of, model in ((folder, 17), (later, 18)):
+        facts = f'id = "a-vm"\ncpu = "CPU"\ncpu_model = "model {model}"\narchitecture = "x"\n'
+        (of / "run.toml").write_text(f"{text.replace(RUN, of.name)}\n[host]\n{facts}")
+
+
 def _published_table(folder: Path) -> None:
     comparisons = folder.parents[1] / "comparisons"
     comparisons.mkdir()
@@ -80,6 +89,7 @@ def _published_table(folder: Path) -> None:
         (lambda folder: (folder / "raw/stray").touch(), "run.toml does not list"),
         (lambda folder: (folder.parent / "note.txt").touch(), "the folder of a run"),
         (lambda folder: (folder.parent.parent / "hosts/x.toml").touch(), "hosts/x.toml"),
+        (_another_processor, f"another model than in run {RUN}"),
         (_published_table, "where the data give"),
     ],
 )

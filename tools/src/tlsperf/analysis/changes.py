@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from typing import Final
 
 from tlsperf.analysis.conditions import (
@@ -35,6 +35,7 @@ from tlsperf.analysis.diff import (
 )
 from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text
 from tlsperf.analysis.series import MeasuredReport, Series, row_names
+from tlsperf.contract.host import one_model
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
@@ -61,16 +62,23 @@ _CHANGED: Final = ("faster", "slower")
 def predecessor(
     of: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
 ) -> Report | None:
-    """The report that `of` names, else the latest earlier one with a host and suite family and
-    a library in common; None if there is none. A first look precedes only another first look.
+    """The report that `of` names, else the latest earlier one with a suite family and a library in
+    common; None if there is none on the same host of the same processor model. A first look
+    precedes only another first look.
     `runs` are those of all reports, by id. One that it names may be left out of `reports`.
     """
-    if of.previous is not None:
-        return next((r for r in reports if r.id == of.previous), None)
 
-    def settings(report: Report) -> set[tuple[str, str]]:
-        own = [runs[r] for r in report.runs]
-        return {(run.host_id, run.suite.family) for run in own if run.suite}
+    def on_one_host(report: Report) -> list[tuple[Run, Run]]:
+        pairs = product((runs[r] for r in report.runs), (runs[r] for r in of.runs))
+        return [(a, b) for a, b in pairs if a.host_id == b.host_id and one_model(a.host, b.host)]
+
+    def are_known(report: Report) -> bool:
+        return all(run in runs for run in report.runs)
+
+    if of.previous is not None:
+        named = next((r for r in reports if r.id == of.previous), None)
+        is_other = named and are_known(named) and not on_one_host(named)
+        return None if is_other else named
 
     def libraries(report: Report) -> set[str]:
         return {i.library for r in report.runs for i in runs[r].implementations}
@@ -83,10 +91,10 @@ def predecessor(
     earlier = [
         r
         for r in reports
-        if all(run in runs for run in r.runs)
+        if are_known(r)
         and when(r) < when(of)
         and (of.is_first_look(runs) or not r.is_first_look(runs))
-        and settings(r) & settings(of)
+        and any(a.suite and b.suite and a.suite.family == b.suite.family for a, b in on_one_host(r))
         and libraries(r) & libraries(of)
     ]
     return max(earlier, key=when, default=None)

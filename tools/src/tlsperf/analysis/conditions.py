@@ -14,8 +14,6 @@ from tlsperf.contract.results import Results
 from tlsperf.contract.run import HostFacts, Implementation, Run, RunWarning
 from tlsperf.contract.warnings import WarningCode
 
-_HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
-
 _HOST_FACTS: Final = (
     "machine",
     "cpu",
@@ -37,21 +35,6 @@ _HOST_FACTS: Final = (
     "transparent_hugepages",
     "mitigations",
 )
-
-
-def same_host(run: Run, other: Run) -> bool:
-    """Whether two runs are of one host in one state, as far as both record it.
-
-    If only one of them records the machine, it may be another machine.
-    """
-    if run.host_id != other.host_id:
-        return False
-    if run.host is None or other.host is None:
-        return True
-    if run.host.machine != other.host.machine:
-        return False
-    facts = [(getattr(run.host, f), getattr(other.host, f)) for f in _HOST_IDENTITY]
-    return all(a == b for a, b in facts if a and b)
 
 
 def changed_conditions(before: Results, after: Results) -> list[RunWarning]:

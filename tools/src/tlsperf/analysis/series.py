@@ -18,12 +18,12 @@ from typing import Final, NamedTuple
 from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
 from tlsperf.analysis.statistics import SAME_WITHIN, normal_quantile
 from tlsperf.analysis.statistics import drift as drift_within
+from tlsperf.contract.host import hosts_of
 from tlsperf.contract.metric import MetricDefinition
 from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit, as_shown
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
 from tlsperf.contract.results import Results, Row, Table
-from tlsperf.contract.run import Run
 from tlsperf.load.run import LoadedRun
 
 _Kind = tuple[Phase, Metric, Statistic, Unit]
@@ -268,21 +268,6 @@ def report_series(
         hosts=hosts,
     )
     return ReportSeries(rows, rules)
-
-
-def hosts_of(runs: Iterable[Run]) -> dict[Identifier, str]:
-    """The host of each run by its id: another machine under one host's name is another host."""
-    runs = list(runs)
-    machines: dict[str, set[str]] = {}
-    for run in runs:
-        if run.host and run.host.machine:
-            machines.setdefault(run.host_id, set()).add(run.host.machine)
-
-    def name(run: Run) -> str:
-        is_one = len(machines.get(run.host_id, ())) < 2
-        return run.host_id if is_one else f"{run.host_id} ({run.host and run.host.machine})"
-
-    return {run.id: name(run) for run in runs}
 
 
 def drift_of(rows: Iterable[Series]) -> float:

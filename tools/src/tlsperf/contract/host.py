@@ -1,46 +1,119 @@
-"""Whether two hosts are of one processor model, and whether they are one host in one state.
+"""Whether two hosts are of one processor model, one host, and one host in one state.
 
-The hash of the machine's id never decides alone that they are one: it is the hash of the image
-that the machine was made from, and two hosts of one name may have different processors.
+A host's name decides nothing alone, nor does the hash of its machine's id: that is the image's from
+which virtual machines are made, also on other processors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 from typing import Final
 
-from tlsperf.contract.run import HostFacts
+from tlsperf.contract.identifier import MOST_OF_IDENTIFIER
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.run import HostFacts, Run
 
 _MODEL: Final = ("cpu", "architecture", "threads", "virtual", "virtualization")
 _STATE: Final = ("cores", "kernel", "mitigations", "microcode")
 
 
-def one_model(a: HostFacts, b: HostFacts) -> bool:
+def one_model(a: HostFacts | None, b: HostFacts | None) -> bool:
     """Whether two hosts have the same processor model, as many threads of it and the same
-    hypervisor, as far as both record them.
+    hypervisor, as far as both record it.
     """
-    return not _differ(a, b, _MODEL) and _agree(a.cpu_model, b.cpu_model)
+    return not _differing(_model(a), _model(b))
 
 
-def one_state(a: HostFacts, b: HostFacts) -> bool:
-    """Whether two hosts are one in one state, as far as both record it.
+def one_host(a: HostFacts | None, b: HostFacts | None) -> bool:
+    """Whether two hosts of one name are one, as far as both record it."""
+    return not _differing(_host(a), _host(b))
+
+
+def one_state(a: HostFacts | None, b: HostFacts | None) -> bool:
+    """Whether two hosts of one name are one in one state, as far as both record it.
 
     If only one of them records the machine, it may be another machine.
     """
-    return one_model(a, b) and a.machine == b.machine and not _differ(a, b, _STATE)
+    if a is None or b is None:
+        return True
+    same = one_host(a, b) and a.machine == b.machine
+    return same and not _differing(_recorded(a, _STATE), _recorded(b, _STATE))
 
 
-def _differ(a: HostFacts, b: HostFacts, facts: tuple[str, ...]) -> bool:
-    pairs = ((getattr(a, fact), getattr(b, fact)) for fact in facts)
-    return any(x != y for x, y in pairs if x not in (None, {}) and y not in (None, {}))
+def host_id_of(run: Run, known: Mapping[Identifier, HostFacts]) -> Identifier:
+    """The id under which the host of a run is shown: its own, unless `known` describes another
+    processor model with that id.
+    """
+    own = _model(run.host)
+    apart = _contradicting(run.host, known.get(run.host_id))
+    words = re.findall(r"[a-z0-9]+", " ".join(f"{fact} {own[fact]}" for fact in apart).lower())
+    return "-".join([run.host_id, *words])[:MOST_OF_IDENTIFIER].rstrip("-")
 
 
-def _agree(a: str | None, b: str | None) -> bool:
-    """Whether `family 6, model 94 (Skylake)` and `family 6, model 94, stepping 3` agree."""
-    ours, theirs = _parts(a), _parts(b)
-    return all(ours[name] == theirs[name] for name in ours.keys() & theirs.keys())
+def two_models(runs: Iterable[Run], known: Mapping[Identifier, HostFacts]) -> dict[Identifier, str]:
+    """What is wrong with each run, by its id, that has another processor model than an earlier one under the id of
+    one host.
+    """
+    before: dict[Identifier, list[Run]] = {}
+    found = {}
+    for run in runs:
+        id_ = host_id_of(run, known)
+        others = before.setdefault(id_, [])
+        if other := next((it for it in others if _contradicting(it.host, run.host)), None):
+            facts = " and ".join(_contradicting(run.host, other.host))
+            found[run.id] = (
+                f"found host {id_} with another {facts} than in run {other.id}, expected "
+                f"data/hosts/{id_}.toml, which says which of both has this id"
+            )
+        others.append(run)
+    return found
 
 
-def _parts(cpu_model: str | None) -> Mapping[str, str]:
-    parts = (part.partition(" (")[0].rpartition(" ") for part in (cpu_model or "").split(", "))
-    return {name: value for name, _, value in parts}
+def hosts_of(runs: Iterable[Run]) -> dict[Identifier, str]:
+    """The host of each run by its id: another processor model or another machine under one host's
+    name is another host.
+    """
+    named: dict[Identifier, list[Run]] = {}
+    for run in runs:
+        named.setdefault(run.host_id, []).append(run)
+    found = {}
+    for name, of in named.items():
+        facts = {run.id: _host(run.host) for run in of}
+        apart = dict.fromkeys(
+            fact for pair in combinations(facts.values(), 2) for fact in _differing(*pair)
+        )
+        for id_, own in facts.items():
+            told = ", ".join(f"{fact} {own.get(fact, 'not recorded')}" for fact in apart)
+            found[id_] = f"{name} ({told})" if apart else name
+    return found
+
+
+def _contradicting(a: HostFacts | None, b: HostFacts | None) -> list[str]:
+    """What shows that one id names two processor models; people write a processor's name in
+    several ways.
+    """
+    return [fact for fact in _differing(_model(a), _model(b)) if fact != "cpu"]
+
+
+def _host(host: HostFacts | None) -> dict[str, object]:
+    return _model(host) | _recorded(host, ("machine",))
+
+
+def _model(host: HostFacts | None) -> dict[str, object]:
+    """The facts of a processor model; `family 6, model 94, stepping 3` is three, so that
+    `family 6, model 94 (Skylake)` agrees with it.
+    """
+    parts = (host.cpu_model or "").split(", ") if host else []
+    pairs = (part.partition(" (")[0].rpartition(" ") for part in parts if part)
+    return _recorded(host, _MODEL) | {name: value for name, _, value in pairs}
+
+
+def _recorded(host: HostFacts | None, facts: Iterable[str]) -> dict[str, object]:
+    found = {fact: getattr(host, fact, None) for fact in facts}
+    return {fact: value for fact, value in found.items() if value not in (None, {})}
+
+
+def _differing(a: Mapping[str, object], b: Mapping[str, object]) -> list[str]:
+    return [fact for fact in a if fact in b and a[fact] != b[fact]]

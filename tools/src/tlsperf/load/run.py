@@ -177,10 +177,10 @@ def check_raw(file: RawFile, data: bytes, name: str) -> None:
 
 def read_hosts(folder: Path, of: Iterable[Run] | None = None) -> dict[str, Host]:
     """The known hosts in `data/hosts`, or those `of` some runs, by id. Raises FormatError."""
-    wanted = None if of is None else {run.host_id for run in of}
+    wanted = None if of is None else tuple(run.host_id for run in of)
     hosts = {}
     for path in sorted(folder.glob("*.toml")):
-        if wanted is not None and path.stem not in wanted:
+        if wanted is not None and not path.stem.startswith(wanted):
             continue
         try:
             host = Host.model_validate(read_toml(path))

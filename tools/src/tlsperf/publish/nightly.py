@@ -19,6 +19,7 @@ from tlsperf.analysis.conditions import changed_build
 from tlsperf.analysis.series import Key, MeasuredRun, measured, row_names
 from tlsperf.analysis.steps import RATE, Found, Step, steps
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.host import one_model
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.names import anchor_of
 from tlsperf.contract.nightly import (
@@ -316,8 +317,12 @@ def _conditions(before: _Counted, after: _Counted) -> list[str]:
     """What else changed between two nights, as sentences: a step may be of that."""
     then, now = before.run.loaded.run, after.run.loaded.run
     differences = changed_build(before.implementation, after.implementation)
-    pairs = [("processor", _host(then).cpu, _host(now).cpu)]
-    pairs.append(("counter", _counter(then), _counter(now)))
+    pairs = [("counter", _counter(then), _counter(now))]
+    if not one_model(then.host, now.host):
+        was, is_now = (
+            ", ".join(filter(None, (host.cpu, host.cpu_model))) for host in map(_host, (then, now))
+        )
+        pairs.append(("processor", was, is_now))
     differences += [f"{what}: {a} before, {b} now" for what, a, b in pairs if a != b]
     return [f"Something else changed too: {difference}." for difference in differences]
 

@@ -92,7 +92,7 @@ def _unknown_shortcodes(page: Page, known: Sequence[str]) -> Iterator[FormatErro
 # --- checks against the figures ------------------------------------------------------------------
 
 _SECTIONS: Final = {
-    "changes": "a `previous` report in [extra.report]",
+    "changes": "a `previous` report of the same processor model in [extra.report]",
     "efficiency": "runs with primitives beside the transfers",
     "noise": "a run whose noise is measured",
     "sockets": "runs with handshakes in memory beside the connections",

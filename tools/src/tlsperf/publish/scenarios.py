@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tlsperf.contract.host import one_host
 from tlsperf.contract.index import (
     ListedScenario,
     ScenarioFigure,
@@ -34,7 +35,7 @@ from tlsperf.publish.trends import (
     lines_of,
     marks_of,
     represented,
-    same_machine,
+    versions_change,
 )
 from tlsperf.report.charts.bars import bars_of
 from tlsperf.report.charts.kind import Drawing, titled
@@ -180,7 +181,9 @@ def _by_host(places: Sequence[Place]) -> list[list[Place]]:
                 found.setdefault(host.id, []).append(on_host)
     newest_last = ({p.results.date: p for p in reversed(_comparing(of))} for of in found.values())
     by_time = (sorted(of.values(), key=lambda p: p.results.date) for of in newest_last)
-    return [[p for p in of if same_machine(p.results, of[-1].results)] for of in by_time]
+    return [
+        [p for p in of if one_host(p.results.hosts[0], of[-1].results.hosts[0])] for of in by_time
+    ]
 
 
 def _on(place: Place, host: HostFacts) -> Place:
@@ -200,11 +203,11 @@ def _on(place: Place, host: HostFacts) -> Place:
 def _lines(
     places: Sequence[Place], notes: Sequence[Caveat]
 ) -> tuple[ScenarioLines, Drawing] | None:
-    """The lines of a host; None without two reports of different days."""
+    """The lines of a host; None without two reports of different days and versions."""
     members: list[Member] = [represented(place.report, place.results) for place in places]
     newest = places[-1]
     lines = lines_of(newest.row, members)
-    if len(members) < FEWEST or not lines:
+    if len(members) < FEWEST or not versions_change(lines, members):
         return None
     marks = marks_of(newest.row, members, notes)
     dates = [member.results.date for member in members]

@@ -20,8 +20,8 @@ from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Ta
 from tlsperf.contract.text import host_label, listed, value_text
 from tlsperf.publish.reports import host_of, newest_first, reference
 
-_Build = tuple[Identifier, str | None, Identifier]
-"""A host, its machine, and a build on it."""
+_Build = tuple[Identifier, str | None, str | None, Identifier]
+"""A host, its processor model and machine, and a build on it."""
 
 _UNITS: Final = {"handshake": "operations/s", "transfer": "MiB/s"}
 """The unit of the primitives that an operation needs."""
@@ -107,7 +107,8 @@ def _rates(results: Results, row: Row) -> Iterator[tuple[_Build, ShownImplementa
         if rate is not None:
             implementation = shown[cell.implementation]
             host = host_of(results, implementation)
-            yield (host.id, host.machine, implementation.id), implementation, rate
+            build = (host.id, host.cpu_model, host.machine, implementation.id)
+            yield build, implementation, rate
 
 
 def _rate(cell: Cell) -> Estimate | None:

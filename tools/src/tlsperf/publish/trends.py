@@ -1,7 +1,8 @@
 """Trends: every scenario of a suite over the reports of one host.
 
-A report on several hosts or without a suite belongs to no trend. A report that compares builds of a
-library contributes the builds that its `[extra.report.trend]` names.
+A report on several hosts or without a suite belongs to no trend, and a scenario without two versions
+of a library has no chart. A report that compares builds of a library contributes the builds that its
+`[extra.report.trend]` names.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tlsperf.contract.host import one_host
 from tlsperf.contract.index import Trend, TrendCell, TrendLine, TrendMark, TrendRow
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.metrics import METRICS
@@ -46,17 +48,20 @@ def trends(
             groups.setdefault((results.hosts[0].id, suite), []).append(member)
     found = []
     for (host, suite), group in sorted(groups.items()):
-        members = [m for m in group if same_machine(m.results, group[-1].results)]
+        newest = group[-1].results.hosts[0]
+        members = [m for m in group if one_host(m.results.hosts[0], newest)]
         if len(members) >= FEWEST:
             found.append(_trend(host, suite, members, notes))
     return [(trend, drawings) for trend, drawings in found if trend.rows]
 
 
-def same_machine(one: Results, other: Results) -> bool:
-    """Whether two reports of one host id are of one machine; an unrecorded machine is
-    another one.
-    """
-    return one.hosts[0].machine == other.hosts[0].machine
+def versions_change(lines: Sequence[TrendLine], members: Sequence[Member]) -> bool:
+    """Whether a line has two versions of its library; otherwise it only shows how two days differ."""
+    return any(
+        len({m.implementations[line.library].version for m, c in points if c.value is not None}) > 1
+        for line in lines
+        for points in [list(zip(members, line.cells, strict=True))]
+    )
 
 
 def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None:
@@ -96,6 +101,8 @@ def _trend(
             if not METRICS[row.metric].trend or row.scenario.operation == "primitive":
                 continue
             lines = lines_of(row, members)
+            if not versions_change(lines, members):
+                continue
             marks = marks_of(row, members, notes)
             dates = [m.results.date for m in members]
             drawings.append(

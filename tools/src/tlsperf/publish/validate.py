@@ -16,13 +16,14 @@ from typing import Final
 
 from tlsperf.analysis.series import MeasuredRun, Sample, Series, measured
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.host import two_models
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.content import content_problems
 from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.rows import ParsedRow
-from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
+from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts, read_runs
 from tlsperf.publish.checked import Checked, run_digest
 from tlsperf.publish.once import contradictions
 from tlsperf.publish.processes import each
@@ -70,7 +71,9 @@ def problems(data: Path, skipped: Set[Path] = frozenset()) -> list[str]:
     """All errors below `data`, in the order of its folders, without those of `skipped` runs."""
     found = list(_unsafe_files(data))
     try:
-        read_hosts(data / "hosts")
+        hosts = read_hosts(data / "hosts")
+        other = two_models(read_runs(data / "runs").values(), hosts)
+        found += [f"{data / 'runs' / id_ / 'run.toml'}: {text}" for id_, text in other.items()]
     except UserError as error:
         found.append(str(error))
     folders = []

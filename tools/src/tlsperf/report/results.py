@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from tlsperf.analysis.layouts import with_layouts
 from tlsperf.analysis.overhead import overhead_text, transfer_costs, with_harness
-from tlsperf.analysis.series import MeasuredReport, MeasuredRun, hosts_of, report_series, rounded
+from tlsperf.analysis.series import MeasuredReport, MeasuredRun, report_series, rounded
 from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import SAME_WITHIN, UNSTABLE_SPREAD_PERCENT, fewest_for_median
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import UserError, alternatives
+from tlsperf.contract.host import host_id_of, hosts_of, two_models
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import (
     Results,
@@ -162,12 +163,15 @@ def _linked_apart(run: MeasuredRun) -> bool:
 def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[HostFacts]:
     """Each host once: the facts that its first run recorded, completed from data/hosts.
 
-    Raises UserError for an unknown host.
+    Raises UserError for an unknown host, and for two processor models with one id.
     """
     found: dict[str, HostFacts] = {}
+    for id_, error in two_models((r.loaded.run for r in runs), known).items():
+        raise UserError(f"run {id_}: {error}")
     for run in (r.loaded.run for r in runs):
-        described = known.get(run.host_id)
-        if run.host_id in found:
+        id_ = host_id_of(run, known)
+        described = known.get(id_)
+        if id_ in found:
             continue
         if run.host is None and described is None:
             raise UserError(f"run {run.id}: host {run.host_id} is not in data/hosts")
@@ -178,7 +182,7 @@ def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[
                     include=set(HostFacts.model_fields), exclude_none=True
                 )
                 facts |= {k: v for k, v in known_facts.items() if v not in ({}, [])}
-        found[run.host_id] = HostFacts.model_validate(facts | {"id": run.host_id})
+        found[id_] = HostFacts.model_validate(facts | {"id": id_})
     return list(found.values())
 
 
@@ -186,18 +190,21 @@ def _shown(
     implementations: Sequence[Implementation],
     runs: Sequence[MeasuredRun],
     hosts: Sequence[HostFacts],
+    known: Mapping[str, HostFacts],
 ) -> list[ShownImplementation]:
     """The implementations with label and colour; with their host if the report has several."""
     found = [shown(implementation) for implementation in implementations]
     if len(hosts) == 1:
         return found
     places = {
-        i.id: run.host_id for run in (r.loaded.run for r in runs) for i in run.implementations
+        i.id: host_id_of(run, known)
+        for run in (r.loaded.run for r in runs)
+        for i in run.implementations
     }
     return [of.model_copy(update={"host": places[of.id]}) for of in found]
 
 
-def _reference(measured: MeasuredRun) -> RunReference:
+def _reference(measured: MeasuredRun, known: Mapping[str, HostFacts]) -> RunReference:
     run = measured.loaded.run
     return RunReference(
         id=run.id,
@@ -206,7 +213,7 @@ def _reference(measured: MeasuredRun) -> RunReference:
         family=run.suite.family if run.suite else None,
         rounds=run.rounds,
         allocator=run.allocator,
-        host_id=run.host_id,
+        host_id=host_id_of(run, known),
         tool=run.tool,
         source=run.source,
         files=[
@@ -279,9 +286,9 @@ def measured_report(
         time=report.time,
         virtual=_any(h.virtual for h in hosts),
         baseline=report.baseline,
-        runs=[_reference(run) for run in runs],
+        runs=[_reference(run, known_hosts) for run in runs],
         hosts=hosts,
-        implementations=_shown(implementations, runs, hosts),
+        implementations=_shown(implementations, runs, hosts, known_hosts),
         headlines=headlines(of_rows, [shown(i) for i in implementations], report),
         tables=of_rows,
         charts=[],
