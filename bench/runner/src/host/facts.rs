@@ -15,7 +15,7 @@ use super::identity::derived_id;
 use super::root::{Root, processors};
 
 /// Reads the facts of the host whose `/proc` and `/sys` are below `root`. The id is derived from
-/// them, such as `intel-xeon-processor-2-cores-vm`.
+/// them, such as `amd-epyc-family-25-model-17-2-cores-vm`.
 pub fn capture(root: &Root) -> HostFacts {
     let cpuinfo = root.read("proc/cpuinfo").unwrap_or_default();
     let (is_virtual, virtualization) = virtualization(root, &cpuinfo);

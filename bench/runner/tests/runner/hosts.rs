@@ -309,7 +309,8 @@ fn the_facts_of_each_host_are_captured_and_shown() {
         ),
         (
             virtual_machine(),
-            "id = \"intel-xeon-processor-2-cores-vm\"\nvirtual = true\nvirtualization = \"kvm\"",
+            "id = \"intel-xeon-processor-family-6-model-167-2-cores-vm\"
+             virtual = true\nvirtualization = \"kvm\"",
             "governor turbo frequency_max_mhz",
         ),
         (
@@ -366,13 +367,13 @@ fn this_host_is_read_with_its_compilers() {
 }
 
 #[test]
-fn a_known_host_is_found_by_processor_threads_and_memory() {
+fn a_known_host_is_found_by_processor_model_threads_and_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let known = |id: &str, threads: u32| {
+    let known = |id: &str, threads: u32, cpu_model: &str| {
         let text = format!(
             "schema = 1\nid = \"{id}\"\nname = \"X\"\narchitecture = \"x86_64\"\n\
              cpu = \"Intel(R) Xeon(R) E-2386G CPU @ 3.50GHz\"\nthreads = {threads}\n\
-             memory_bytes = 34359738368\n"
+             cpu_model = \"{cpu_model}\"\nmemory_bytes = 34359738368\n"
         );
         fs::write(folder.path().join(format!("{id}.toml")), text).unwrap();
     };
@@ -381,9 +382,12 @@ fn a_known_host_is_found_by_processor_threads_and_memory() {
         facts.map(|facts| facts.id)
     };
     fs::write(folder.path().join("being-written.toml"), "").unwrap();
-    known("other", 6);
+    let rocket_lake = "family 6, model 167 (Rocket Lake)";
+    known("other", 6, rocket_lake);
+    known("another-model", 12, "family 6, model 168");
+    known("another-stepping", 12, "family 6, model 167, stepping 2");
     assert_eq!(id(None).unwrap(), "intel-xeon-e-2386g-cpu-6-cores");
-    known("rustls-bench", 12);
+    known("rustls-bench", 12, rocket_lake);
     assert_eq!(id(None).unwrap(), "rustls-bench");
     assert_eq!(id(Some("mine")).unwrap(), "mine");
 }
@@ -405,6 +409,14 @@ fn changes_of_a_known_host_are_named_and_no_file_of_another_is_read() {
         (
             &known.replace(kernel, "6.0.9"),
             vec![format!("kernel was 6.0.9, is {kernel}")],
+        ),
+        (
+            &known.replace("model 167", "model 168"),
+            vec![
+                "another processor model under this name, cpu model was family 6, model 168, \
+                 stepping 1, is family 6, model 167, stepping 1"
+                    .to_owned(),
+            ],
         ),
     ] {
         fs::write(&path, text).unwrap();

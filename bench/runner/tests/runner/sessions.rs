@@ -173,6 +173,31 @@ fn a_new_session_on_another_machine_is_rejected() {
     assert_eq!(error.to_string(), expected);
 }
 
+/// Virtual machines of one image have the same name, machine and kernel.
+#[test]
+fn a_session_on_another_processor_model_is_rejected() {
+    let bench = Bench::of(1, &["one"]);
+    let order = several(&bench, 2);
+    let on = |model: u32| {
+        let cpuinfo = format!(
+            "processor\t: 0\ncpu family\t: 25\nmodel\t: {model}\nmodel name\t: AMD EPYC\n\
+             stepping\t: 1\nflags\t: fpu hypervisor\n"
+        );
+        host(
+            &bench,
+            "6.1.0",
+            &[(MACHINE, "a"), ("proc/cpuinfo", &cpuinfo)],
+        )
+    };
+    let stops: [fn(&Bench); 2] = [|bench| stop_in(bench, 1, |_| {}), one_of_two];
+    for stop in stops {
+        run(&order, &on(17)).unwrap();
+        stop(&bench);
+        let error = run(&order, &on(2)).unwrap_err().to_string();
+        assert!(error.contains("model 2, stepping 1"), "{error}");
+    }
+}
+
 /// An order of several sessions with two layouts.
 fn in_layouts(bench: &Bench, sessions: u32) -> Order {
     let mut order = several(bench, sessions);
