@@ -166,7 +166,7 @@ def joined(reports: Sequence[Report], anchors: Iterable[str]) -> Report | None:
 
 
 def host_name(host: dict[str, Any]) -> str:
-    return str(host["cpu"]) + (" (virtual machine)" if host.get("virtual") else "")
+    return str(host.get("name") or host["cpu"] + " (virtual machine)" * bool(host.get("virtual")))
 
 
 def mark_of(cell: dict[str, Any]) -> str | None:

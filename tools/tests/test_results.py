@@ -28,6 +28,7 @@ from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
 from tlsperf.contract.run import HostFacts, Report, RunCounter, Source, Tool
 from tlsperf.contract.spreads import ModelSpreads, Spread
+from tlsperf.contract.text import host_label
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
 from tlsperf.report.charts import charts_of
@@ -416,7 +417,7 @@ def test_a_host_is_as_its_first_run_found_it_and_what_else_is_known_of_it() -> N
         return measured(loaded_run(id_, {IDS[1]: {TRANSFERS[0]: 1.0}}, host_id=host_id, host=host))
 
     described = HOST.model_copy(
-        update={"cpu_model": "family 25, model 17 (Zen 4)", "kernel": "6.0", "threads": 4}
+        update={"name": "Zen 4", "cpu_model": "family 25, model 17 (Zen 4)", "threads": 4}
     )
     another = {"cpu_model": "family 26, model 2, stepping 1"}
     runs = [
@@ -431,7 +432,8 @@ def test_a_host_is_as_its_first_run_found_it_and_what_else_is_known_of_it() -> N
         HOST.model_copy(update={"id": "b-host", "cpu": "As found"}),
         HOST.model_copy(update={"id": "a-host-family-26-model-2", "cpu": "As found", **another}),
     ], "another processor does not take what is known of the host"
-    fields = {"id", "cpu", "architecture", "cpu_model", "kernel", "threads"}
+    assert [*map(host_label, hosts)] == ["Zen 4", "As found", "As found"]
+    fields = {"id", "name", "cpu", "architecture", "cpu_model", "kernel", "threads"}
     assert hosts[0].model_fields_set == fields
     other = run("2026-11-25-run", "a-host", cpu_model="family 25, model 17, stepping 1")
     with pytest.raises(UserError, match="another family and model than in run 2026-11-24-run"):

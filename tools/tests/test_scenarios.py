@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from recomputed import host_name
 from synthetic import loaded_run
 from test_overviews import NEW, OLD, SCENARIO, ZEN_5, documents, on_another, report, shown_reports
 from tlsperf.contract.index import ScenarioOverview
@@ -72,7 +73,7 @@ def test_every_figure_of_a_shared_scenario_is_on_its_page_with_its_host(root: Pa
     for name, results in shown_reports(root).items():
         hosts = {host["id"]: host for host in results["hosts"]}
         [first, *_] = hosts
-        of = {i["id"]: hosts[i.get("host", first)]["cpu"] for i in results["implementations"]}
+        of = {i["id"]: host_name(hosts[i.get("host", first)]) for i in results["implementations"]}
         for table in results["tables"]:
             if table["by_phase"] or METRICS[table["rows"][0]["metric"]].supporting:
                 continue
@@ -91,12 +92,7 @@ def test_every_figure_of_a_shared_scenario_is_on_its_page_with_its_host(root: Pa
             page = found[anchor]
             assert page["unit"] in shared
             shown = {
-                (
-                    r["id"],
-                    f["implementation"],
-                    f["text"],
-                    f["host"].removesuffix(" (virtual machine)"),
-                )
+                (r["id"], f["implementation"], f["text"], f["host"])
                 for r in page["reports"]
                 for f in r["figures"]
             }

@@ -85,6 +85,9 @@ class HostFacts(Model):
     """A host and its state when it was read. A field that cannot be read is absent."""
 
     id: Identifier
+    name: str | None = Field(
+        None, description="what people call it, from data/hosts: AMD Zen 4 VM; not in a run"
+    )
     cpu: str
     cpu_model: str | None = Field(
         None,
@@ -127,7 +130,7 @@ class Host(HostFacts):
     """The content of `data/hosts/<id>.toml`: a known host."""
 
     schema_: Literal[1] = Field(1, alias="schema")
-    name: str = Field(description="readable name: Xeon E-2386G")
+    name: str = Field(description="what people call it: AMD Zen 4 VM")
 
 
 LOCK_FORMAT: Final = "cargo-lock"

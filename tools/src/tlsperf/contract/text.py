@@ -160,8 +160,8 @@ def colour_of(implementation: Implementation) -> str:
 
 
 def host_label(host: HostFacts) -> str:
-    """A host's readable name, which says if it is a virtual machine."""
-    return host.cpu + (" (virtual machine)" if host.virtual else "")
+    """What people call a host; of one without a name its processor, and whether it is virtual."""
+    return host.name or host.cpu + (" (virtual machine)" if host.virtual else "")
 
 
 def shown(implementation: Implementation) -> ShownImplementation:

@@ -47,7 +47,7 @@ def overview_files(
     files: dict[str, str] = {}
     for trend in trends:
         folder = trend_folder(trend)
-        title = f"{trend.host.cpu}, suite {trend.suite}"
+        title = f"{host_label(trend.host)}, suite {trend.suite}"
         first, last = trend.reports[0].date, trend.reports[-1].date
         about = f"Every scenario of the suite {trend.suite} from {first} to {last}."
         files[f"{folder}/index.md"] = _page(title, about, "trend.html")

@@ -24,7 +24,7 @@ from tlsperf.contract.results import (
     ShownImplementation,
     Table,
 )
-from tlsperf.contract.text import counted, listed, span_text
+from tlsperf.contract.text import counted, host_label, listed, span_text
 from tlsperf.contract.warnings import ABOUT_HOST
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.footnotes import footnotes
@@ -107,10 +107,11 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
 
 def _circumstances(results: Results) -> str:
     """Where the figures were measured, and the number of rounds if it is the same for all runs."""
-    hosts = (f"{h.cpu}{' (virtual machine)' if h.virtual else ''}" for h in results.hosts)
     rounds = {run.rounds for run in results.runs}
     of_all = rounds.pop() if len(rounds) == 1 else None
-    return "; ".join(hosts) + (f", {counted(of_all, 'round')}" if of_all else "")
+    return "; ".join(map(host_label, results.hosts)) + (
+        f", {counted(of_all, 'round')}" if of_all else ""
+    )
 
 
 def _said(results: Results) -> dict[str, list[str]]:
