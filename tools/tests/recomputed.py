@@ -165,6 +165,12 @@ def joined(reports: Sequence[Report], anchors: Iterable[str]) -> Report | None:
     return Joined(known) if len(known) == len(found) else None
 
 
+def one_host(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two hosts of one name are one, as far as both record it."""
+    facts = ("cpu", "cpu_model", "threads", "virtual", "virtualization", "machine")
+    return all(a[fact] == b[fact] for fact in facts if fact in a and fact in b)
+
+
 def host_name(host: dict[str, Any]) -> str:
     return str(host.get("name") or host["cpu"] + " (virtual machine)" * bool(host.get("virtual")))
 

@@ -40,6 +40,7 @@ from recomputed import (
     newest,
     newest_first,
     of_many,
+    one_host,
     over,
     price,
     reports_of,
@@ -358,6 +359,14 @@ def line_of(anchor: str, members: Sequence[Member], library: str) -> list[tuple[
     return found
 
 
+def versions_change(
+    library: str, members: Sequence[Member], line: Sequence[tuple[Any, ...]]
+) -> bool:
+    """Whether the points of a line are of two versions."""
+    there = [of for of, point in zip(members, line, strict=True) if point[1]]
+    return len({of.report.builds[of.builds[library]]["version"] for of in there}) > 1
+
+
 @pytest.mark.any_site
 def test_a_trend_has_the_figures_that_count_of_all_reports_of_its_suite_and_host(
     root: Path, reports: list[Report]
@@ -369,8 +378,8 @@ def test_a_trend_has_the_figures_that_count_of_all_reports_of_its_suite_and_host
             groups.setdefault(f"{report.hosts[0]['id']}-{suite}", []).append(member)
     expected = {}
     for name, every in groups.items():
-        machine = every[-1].report.hosts[0].get("machine")
-        members = [of for of in every if of.report.hosts[0].get("machine") == machine]
+        newest = every[-1].report.hosts[0]
+        members = [of for of in every if one_host(of.report.hosts[0], newest)]
         if len(members) < 2:
             continue
         libraries = sorted({library for of in members for library in of.builds})
@@ -378,10 +387,11 @@ def test_a_trend_has_the_figures_that_count_of_all_reports_of_its_suite_and_host
         for table, row in members[-1].report.rows.values():
             if METRICS[row["metric"]].trend and row["scenario"]["operation"] != "primitive":
                 lines = {of: line_of(row["anchor"], members, of) for of in libraries}
-                rows[row["anchor"]] = (
-                    (row["name"], table["title"], table["unit"]),
-                    {of: line for of, line in lines.items() if any(p[1] for p in line)},
-                )
+                if any(versions_change(of, members, line) for of, line in lines.items()):
+                    rows[row["anchor"]] = (
+                        (row["name"], table["title"], table["unit"]),
+                        {of: line for of, line in lines.items() if any(p[1] for p in line)},
+                    )
         if rows:
             expected[name] = ([of.report.reference for of in members], rows)
     pages = documents(root, "content/trends/*/trend.json")
@@ -589,10 +599,10 @@ def test_the_lines_of_a_scenario_are_of_one_host_and_of_figures_that_count(
 
 
 def over_time(root: Path, name: str, host: str, every: Sequence[Report]) -> str:
-    """The figures of a scenario on a host, one report a day; empty without two of one machine."""
+    """The figures of a scenario on a host, one report a day; empty without two versions."""
 
-    def machine(report: Report) -> str | None:
-        return next((of for of in report.hosts if of["id"] == host), {}).get("machine")
+    def facts(report: Report) -> dict[str, Any]:
+        return next(of for of in report.hosts if of["id"] == host)
 
     def there(report: Report) -> list[str]:
         return [i for i in report.builds if report.host_of(i)["id"] == host]
@@ -600,8 +610,10 @@ def over_time(root: Path, name: str, host: str, every: Sequence[Report]) -> str:
     measured = [of for of in every if any("value" in raw(of, name, i) for i in there(of))]
     comparing = [of for of in measured if len({of.libraries[i] for i in there(of)}) > 1]
     of_day = {report.day: report for report in reversed(comparing or measured)}
-    days = [day for day in sorted(of_day) if machine(of_day[day]) == machine(of_day[max(of_day)])]
+    newest = facts(of_day[max(of_day)]) if of_day else {}
+    days = [day for day in sorted(of_day) if one_host(facts(of_day[day]), newest)]
     points: dict[str, list[str]] = {}
+    versions: dict[str, set[str]] = {}
     for day in days if len(days) > 1 else ():
         report = of_day[day]
         member = represented(root, report)
@@ -610,6 +622,9 @@ def over_time(root: Path, name: str, host: str, every: Sequence[Report]) -> str:
             if cell := report.cell(name, build):
                 text = f"{date.fromisoformat(day):%B %Y} {cell['text']}"
                 points.setdefault(library, []).append(text)
+                versions.setdefault(library, set()).add(report.builds[build]["version"])
+    if not any(len(of) > 1 for of in versions.values()):
+        return ""
     return "; ".join(f"{NAMES[of]}: {', '.join(points[of])}" for of in sorted(points))
 
 
