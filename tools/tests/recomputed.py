@@ -172,7 +172,8 @@ def one_host(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def host_name(host: dict[str, Any]) -> str:
-    return str(host.get("name") or host["cpu"] + " (virtual machine)" * bool(host.get("virtual")))
+    name = str(host.get("name", host["cpu"]))
+    return name + " (virtual machine)" * (bool(host.get("virtual")) and not name.endswith("VM"))
 
 
 def mark_of(cell: dict[str, Any]) -> str | None:

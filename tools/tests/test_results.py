@@ -433,6 +433,8 @@ def test_a_host_is_as_its_first_run_found_it_and_what_else_is_known_of_it() -> N
         HOST.model_copy(update={"id": "a-host-family-26-model-2", "cpu": "As found", **another}),
     ], "another processor does not take what is known of the host"
     assert [*map(host_label, hosts)] == ["Zen 4", "As found", "As found"]
+    for name, label in (("Zen 4", "Zen 4 (virtual machine)"), ("Zen 4 VM", "Zen 4 VM")):
+        assert host_label(HOST.model_copy(update={"name": name, "virtual": True})) == label
     fields = {"id", "name", "cpu", "architecture", "cpu_model", "kernel", "threads"}
     assert hosts[0].model_fields_set == fields
     other = run("2026-11-25-run", "a-host", cpu_model="family 25, model 17, stepping 1")

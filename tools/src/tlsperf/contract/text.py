@@ -160,8 +160,10 @@ def colour_of(implementation: Implementation) -> str:
 
 
 def host_label(host: HostFacts) -> str:
-    """What people call a host; of one without a name its processor, and whether it is virtual."""
-    return host.name or host.cpu + (" (virtual machine)" if host.virtual else "")
+    """What people call a host, or its processor; it says if it is a virtual machine."""
+    name = host.name or host.cpu
+    is_said = not host.virtual or "VM" in name.split()
+    return name if is_said else f"{name} (virtual machine)"
 
 
 def shown(implementation: Implementation) -> ShownImplementation:
