@@ -11,7 +11,7 @@ from typing import Final
 
 from tlsperf.analysis.diff import NOT_RECORDED, RowPair
 from tlsperf.contract.results import Results
-from tlsperf.contract.run import HostFacts, Implementation, Run, RunWarning
+from tlsperf.contract.run import HostFacts, Implementation, RunWarning
 from tlsperf.contract.warnings import WarningCode
 
 _HOST_FACTS: Final = (

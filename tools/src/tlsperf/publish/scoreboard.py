@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
-from tlsperf.contract.host import one_host
 from tlsperf.contract.questions import (
     Scoreboard,
     ScoreboardSource,
