@@ -22,7 +22,6 @@ from tlsperf.analysis.conditions import (
     same_processor,
 )
 from tlsperf.analysis.diff import (
-    LEAST,
     OTHER_CONDITIONS,
     SAME_PROGRAM,
     Difference,
@@ -33,8 +32,9 @@ from tlsperf.analysis.diff import (
     row_pairs,
     shift_of,
 )
-from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text
+from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text, seen_from
 from tlsperf.analysis.series import MeasuredReport, Series, row_names
+from tlsperf.analysis.statistics import SAME_WITHIN
 from tlsperf.contract.host import one_model
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier
@@ -44,6 +44,7 @@ from tlsperf.contract.results import (
     Changes,
     LibraryChanges,
     ShownImplementation,
+    size_text,
 )
 from tlsperf.contract.run import Implementation, Report, Run, RunWarning
 from tlsperf.contract.text import counted, listed, short_version, value_text
@@ -165,7 +166,7 @@ def _shift(
             "cannot be told apart."
         )
     beyond = [f for _, now in unchanged for f in found[now.id] if f.shown.verdict in _CHANGED]
-    if unchanged and not beyond and abs(of.median) >= math.log(LEAST):
+    if unchanged and not beyond and abs(of.median) >= math.log(SAME_WITHIN):
         method = " or the method" if any(c.code == "method" for c in conditions) else ""
         text += f": the machine{method}, not a library"
     return f"{text}."
@@ -177,7 +178,7 @@ def _rule(found: Sequence[Difference], tests: int) -> str:
     if any(f.estimate.low is not None and f.against for f in found):
         parts.append(
             "A change is one of the ratio to another library of the report, of at least "
-            f"{100 * (LEAST - 1):.0f}%, whose interval excludes 1. The interval has the errors of "
+            f"{100 * (SAME_WITHIN - 1):.0f}%, whose interval excludes 1. The interval has the errors of "
             "both reports and the spread of ratios between days, and is corrected for "
             f"{counted(tests, 'comparison')}."
         )
@@ -220,12 +221,13 @@ def _library(
 
 def _would_show(found: Sequence[Difference]) -> str:
     """The smallest change that each unchanged row would have shown."""
-    widths = [
-        max(LEAST, e.value / e.low, e.high / e.value)
+    sizes = [
+        seen
         for f in found
-        if (e := f.estimate).low and e.high and f.against and e.verdict == "no difference shown"
+        if f.against and f.estimate.verdict == "no difference shown"
+        if (seen := seen_from(f.estimate))
     ]
-    return f" ({100 * (max(widths) - 1):.0f}% would show)" if widths else ""
+    return f" ({size_text(max(sizes))} would show)" if sizes else ""
 
 
 def _direction(of: Difference) -> int:

@@ -16,7 +16,13 @@ from typing import Final, NamedTuple
 
 from tlsperf.analysis.ratios import can_be_tested, common_rounds, figure_ratio, sample_ratio
 from tlsperf.analysis.series import Key, Rules, Sample, Series, row_names
-from tlsperf.analysis.statistics import RatioEstimate, normal_quantile, paired_ratio, verdict
+from tlsperf.analysis.statistics import (
+    SAME_WITHIN,
+    RatioEstimate,
+    normal_quantile,
+    paired_ratio,
+    verdict,
+)
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Scenario
 from tlsperf.contract.results import Results, ShownImplementation
 from tlsperf.contract.text import counted
@@ -160,9 +166,6 @@ def implementation_pairs(
 
 
 # --- how they differ -----------------------------------------------------------------------------
-
-LEAST: Final = 1.02
-"""A smaller change is not one that a reader can use."""
 
 Build = tuple[Identifier, Identifier]
 """The ids of a build on the earlier and on the later side."""
@@ -316,7 +319,7 @@ def _change(
         math.log(after.high / after.value), math.log(before.value / before.low), between
     )
     low, high = value * math.exp(-below), value * math.exp(above)
-    decided, note = verdict(low, high, value, max(LEAST, rules.floor))
+    decided, note = verdict(low, high, value, max(SAME_WITHIN, rules.floor))
     return RatioEstimate(value, low, high, decided, False, rounds, note)
 
 

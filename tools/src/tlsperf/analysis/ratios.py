@@ -34,7 +34,7 @@ from tlsperf.analysis.statistics import (
 )
 from tlsperf.contract.metrics import METRICS, Metric
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Ratio, Verdict
+from tlsperf.contract.results import Ratio, Verdict, size_text
 
 NO_ROUNDS: Final = "single figures, without rounds to test"
 MAXIMA: Final = "of maxima, which are not tested"
@@ -185,8 +185,8 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
         return factor_text(value)
     is_count = METRICS[metric].is_count
     if ratio.verdict == "no difference shown" and is_count:
-        percent = _whole_percent(max(high, 1 / low))
-        return f"the same within {percent}%" if percent else "the same"
+        reach = rounded(max(high, 1 / low), 6)
+        return f"the same within {size_text(reach)}" if reach > 1 else "the same"
     if ratio.verdict == "no difference shown":
         return _same_text(low, value, high)
     if is_count and f"{low:.2f}" == f"{high:.2f}":
@@ -206,12 +206,9 @@ def _same_text(low: float, value: float, high: float) -> str:
     """
     reach = max(high, 1 / low)
     if reach <= SAME_WITHIN or not low <= 1 <= high:
-        return f"the same within {_whole_percent(max(reach, SAME_WITHIN))}%"
-    return f"no difference shown ({_whole_percent(_seen_from(low, value, high))}% would show)"
-
-
-def _whole_percent(ratio: float) -> int:
-    return math.ceil(round(100 * (rounded(ratio, 6) - 1), 3))
+        return f"the same within {size_text(rounded(max(reach, SAME_WITHIN), 6))}"
+    seen = size_text(rounded(_seen_from(low, value, high), 6))
+    return f"no difference shown ({seen} would show)"
 
 
 def _seen_from(low: float, value: float, high: float) -> float:

@@ -49,11 +49,11 @@ class Ratio(Model):
         return self
 
     def _check_same(self, low: float, high: float) -> Self:
-        """The text has the percentage within which the two are, or from which they would differ."""
+        """The text has the size within which the two are, or from which they would differ."""
         ratios = (high, 1 / low, high / self.value, self.value / low, 1.02)
-        percents = {math.ceil(100 * (ratio - 1) + at) for ratio in ratios for at in (-1e-3, 0)}
-        if self.text != "the same" and not any(agrees(self.text, of) for of in percents):
-            raise ValueError(f"a text of one of {sorted(percents)}%, not {self.text!r}")
+        near = {size_text(ratio * (1 + at)) for ratio in ratios for at in (-5e-6, 0, 5e-6)}
+        if not ({*self.text.replace("(", "").split()} & near or self.text == "the same"):
+            raise ValueError(f"a text with one of {', '.join(sorted(near))}, not {self.text!r}")
         return self
 
     def _factors(self) -> list[float]:
@@ -70,6 +70,13 @@ class Ratio(Model):
         if self.low is not None and self.high is not None:
             of += [self.low, self.high] if self.verdict == "faster" else [self.high, self.low]
         return [100 * abs(1 - ratio) for ratio in of]
+
+
+def size_text(ratio: float) -> str:
+    """A ratio above 1 as the size of a difference, rounded up: 7%, 2.5x."""
+    if ratio < 2:
+        return f"{math.ceil(round(100 * (ratio - 1), 3))}%"
+    return f"{math.ceil(round(10 * ratio, 3)) / 10:.1f}x"
 
 
 def _check_interval(low: float | None, high: float | None) -> None:
