@@ -71,7 +71,7 @@ def same_processor(before: Iterable[HostFacts], after: Iterable[HostFacts]) -> b
     """Whether two sets of hosts may have a model of processor in common."""
     before, after = list(before), list(after)
     facts = [[{getattr(h, f) for h in of} for of in (before, after)] for f in ("cpu", "cpu_model")]
-    return all(None in a | b or a & b for a, b in facts)
+    return all(not (a and b) or None in a | b or a & b for a, b in facts)
 
 
 def _by_id(hosts: Sequence[HostFacts]) -> dict[str, HostFacts]:
