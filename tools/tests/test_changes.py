@@ -69,7 +69,7 @@ def library_of(found: Changes, library: str = "openssl") -> LibraryChanges:
 
 def changed(of: Changes | LibraryChanges) -> list[Change]:
     libraries = of.libraries if isinstance(of, Changes) else [of]
-    return [c for library in libraries for group in library.groups for c in group.changes]
+    return [change for library in libraries for change in library.changes]
 
 
 def tls13(scenario: Scenario) -> float:
@@ -250,16 +250,10 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     assert [c.message for c in found.caveats] == [message]
     library = library_of(found)
     assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
-    [group] = library.groups
-    ratios = [change.ratio for change in group.changes]
+    ratios = [change.ratio for change in library.changes]
     assert {(r.verdict, r.note) for r in ratios} == {
         ("not tested", "measured under other conditions")
     }
-    values = sorted(r.value for r in ratios)
-    assert (group.title, group.statement) == (
-        "everything",
-        f"all 16 rows, {values[0]:.2f}x to {values[-1]:.2f}x",
-    )
     assert "faster" not in "".join(r.text for r in ratios)
     assert "nothing has a verdict" in found.rule
 
@@ -358,96 +352,30 @@ def test_a_build_that_changed_is_described() -> None:
     assert library.details == ["c compiler: gcc 13 before, gcc 14 now"]
 
 
-# --- groups --------------------------------------------------------------------------------------
+# --- which changes are listed ---------------------------------------------------------------------
 
 
-def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
+def test_changes_are_listed_with_the_largest_first() -> None:
     def factor(s: Scenario) -> float:
         return 1.1 if s in TRANSFERS and s.side == "sender" else tls13(s)
 
     library = library_of(compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)))
     assert "2 faster, 6 slower, 8 unchanged of 16 rows" in library.statement
-    for group, title, word in zip(
-        library.groups, ("TLS 1.3 handshake", "sending"), ("slower", "faster"), strict=True
-    ):
-        sizes = [max(c.ratio.value, 1 / c.ratio.value) for c in group.changes]
-        assert sizes == sorted(sizes, reverse=True)
-        assert (group.title, group.statement) == (
-            title,
-            f"all {len(sizes)} rows, {sizes[-1]:.2f}x to {sizes[0]:.2f}x {word}",
-        )
-    assert [len(group.changes) for group in library.groups] == [6, 2]
+    assert [change.ratio.verdict for change in library.changes] == ["slower"] * 6 + ["faster"] * 2
+    sizes = [max(c.ratio.value, 1 / c.ratio.value) for c in library.changes]
+    assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_single_change_is_one_group() -> None:
+def test_a_change_has_the_ratios_to_another_library_before_and_after() -> None:
     only = HANDSHAKES[3]
     before = steady([*SIXTEEN])
     after = steady([*SIXTEEN], lambda s: 1.2 if s == only else 1.0, "openssl-2")
-    [group] = library_of(compared(before, after)).groups
-    [change] = group.changes
-    assert group.title == change.name == "TLS 1.2 full handshake, ECDSA P-256, server"
-    assert group.statement == change.ratio.text
+    [change] = library_of(compared(before, after)).changes
+    assert change.name == "TLS 1.2 full handshake, ECDSA P-256, server"
     assert (change.before, change.after, change.against) == ("1.00x", "1.20x", "BoringSSL 1")
 
 
-def test_what_is_left_of_a_group_is_counted_and_has_its_range() -> None:
-    def factor(s: Scenario) -> float:
-        if s not in HANDSHAKES or (s.side == "server" and s.protocol == "1.2"):
-            return 1.0
-        return 1.2 if s.side == "client" else 1.5 + 0.1 * HANDSHAKES.index(s)
-
-    library = library_of(compared(rates(["openssl-1"]), rates(["openssl-2"], factor)))
-    rest, clients = library.groups
-    assert clients.statement.startswith("all 6 rows, 1.20x to 1.20x faster")
-    values = sorted(factor(s) for s in HANDSHAKES if s.side == "server" and s.protocol == "1.3")
-    assert (rest.title, rest.statement) == (
-        "TLS 1.3 handshake",
-        f"3 rows, {values[0]:.2f}x to {values[-1]:.2f}x faster",
-    )
-
-
-AES_256 = "AES_256_GCM_SHA384"
-WITH_THREADS = [
-    s.model_copy(update={"threads": threads})
-    for s in (
-        *SIXTEEN,
-        *(s.model_copy(update={"cipher_suite": f"TLS_{AES_256}"}) for s in TRANSFERS[:2]),
-    )
-    for threads in (1, 2)
-]
-"""Each scenario with one thread and with two, and transfers with a cipher of both protocols."""
-
-
-@pytest.mark.parametrize(
-    ("belongs", "title"),
-    [
-        (lambda s: True, "everything"),
-        (lambda s: s.operation == "handshake", "handshake"),
-        (lambda s: s.operation == "transfer" and s.protocol == "1.3", "TLS 1.3 transfer"),
-        (lambda s: s.operation == "transfer" and AES_256 in s.cipher_suite, "AES-256-GCM"),
-        (lambda s: s.protocol == "1.3" and s.side == "client", "TLS 1.3, client"),
-        (lambda s: s.resumption == "none", "full handshake"),
-        (lambda s: s.resumption == "ticket" and s.protocol == "1.3", "TLS 1.3 resumed handshake"),
-        (
-            lambda s: (s.protocol, s.certificate, s.side) == ("1.3", "rsa-2048", "client"),
-            "TLS 1.3, rsa-2048, client",
-        ),
-        (lambda s: s.side == "receiver", "receiving"),
-    ],
-)
-def test_a_group_is_named_by_what_its_rows_share(
-    belongs: Callable[[Scenario], bool], title: str
-) -> None:
-    def report(id_: str, name: str, factor: float) -> MeasuredReport:
-        rates = {i: dict.fromkeys(WITH_THREADS, 1000.0) for i in REFERENCES}
-        rates[name] = {s: 1000 * (factor if belongs(s) else 1.0) for s in WITH_THREADS}
-        return report_of(loaded_run(id_, rates))
-
-    library = library_of(changes(report(OLD, "openssl-1", 1.0), report(NEW, "openssl-2", 1.2)))
-    assert [group.title for group in library.groups] == [title]
-
-
-def test_changes_of_another_metric_are_a_group_of_their_own() -> None:
+def test_a_longer_time_is_slower() -> None:
     def timed(id_: str, factor: float) -> MeasuredReport:
         rates = {i: steady(HANDSHAKES[:2], id_=i)[i] for i in ("openssl-1", *REFERENCES)}
         run = loaded_run(id_, rates)
@@ -461,8 +389,9 @@ def test_changes_of_another_metric_are_a_group_of_their_own() -> None:
         ]
         return report_of(with_rows(run, times))
 
-    [group] = library_of(changes(timed(OLD, 1), timed(NEW, 2))).groups
-    assert (group.title, group.statement) == ("duration", "all 2 rows, 2.00x to 2.00x slower")
+    found = changes(timed(OLD, 1), timed(NEW, 2))
+    assert {change.ratio.text.partition(" (")[0] for change in changed(found)} == {"2.00x slower"}
+    assert "figures" in (found.shift or ""), "rates and times together"
 
 
 def test_memory_changes_by_its_figures_without_a_shift() -> None:

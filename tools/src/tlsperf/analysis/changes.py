@@ -7,10 +7,10 @@ is judged by what differs beyond it (`analysis/diff.py`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import chain, combinations, product
+from itertools import chain, product
 from typing import Final
 
 from tlsperf.analysis.conditions import (
@@ -32,15 +32,13 @@ from tlsperf.analysis.diff import (
     row_pairs,
     shift_of,
 )
-from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text, seen_from
+from tlsperf.analysis.ratios import as_ratio, direction, factor_text, seen_from
 from tlsperf.analysis.series import MeasuredReport, Series, row_names
 from tlsperf.analysis.statistics import SAME_WITHIN
 from tlsperf.contract.host import one_model
-from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
     Change,
-    ChangeGroup,
     Changes,
     LibraryChanges,
     ShownImplementation,
@@ -215,7 +213,11 @@ def _library(
         details=changed_build(then, now),
         compared=len(found),
         unchanged=same,
-        groups=_groups(found, labels),
+        changes=[
+            _change(f, labels)
+            for f in sorted(found, key=lambda f: -abs(math.log(f.estimate.value)))
+            if _direction(f)
+        ],
     )
 
 
@@ -235,102 +237,14 @@ def _direction(of: Difference) -> int:
     return direction(of.estimate, SIZE)
 
 
-# --- groups ----------------------------------------------------------------------------------
-
-_SIDES: Final = {"sender": "sending", "receiver": "receiving"}
-_FEATURES: Final[dict[str, Callable[[Series], str | None]]] = {
-    "operation": lambda row: row.scenario.operation.replace("-", " "),
-    "resumption": lambda row: (
-        {None: None, "none": "full"}.get(row.scenario.resumption, "resumed")
-        if row.scenario.operation == "handshake"
-        else None
-    ),
-    "protocol": lambda row: row.scenario.protocol,
-    "certificate": lambda row: (
-        row.scenario.certificate
-        if row.scenario.operation == "handshake" and row.scenario.resumption == "none"
-        else None
-    ),
-    "cipher": lambda row: (
-        cipher_name(row.scenario.cipher_suite)
-        if row.scenario.operation in ("transfer", "quic-packet") and row.scenario.cipher_suite
-        else None
-    ),
-    "side": lambda row: _SIDES.get(row.scenario.side or "", row.scenario.side),
-    "metric": lambda row: None if row.definition.primary else row.metric,
-}
-_MOST_FEATURES: Final = 3
-
-
-def _groups(found: Sequence[Difference], labels: Mapping[Identifier, str]) -> list[ChangeGroup]:
-    """Changes that probably share a cause, biggest first.
-
-    A group is what a few features have in common (an operation, a protocol, a role) if all rows
-    of the library that have them changed in one direction. The largest such group comes first
-    (among equal ones, that with the fewest features), then the largest of the remaining rows. A
-    row that fits no group is a group by itself.
-    """
-    candidates = list(_candidates(found))
-    open_ = {i for i, f in enumerate(found) if _direction(f)}
-    groups: list[tuple[str, int, list[Difference]]] = []
-    while open_:
-        title, members = max(
-            candidates, key=lambda c: len(open_ & c[1]), default=("", frozenset[int]())
-        )
-        if len(open_ & members) < 2:
-            break
-        groups.append((title, len(members), [found[i] for i in sorted(open_ & members)]))
-        open_ -= members
-    groups += [(found[i].pair.name, 1, [found[i]]) for i in sorted(open_)]
-    return sorted(
-        (_group(*group, labels) for group in groups),
-        key=lambda g: -max(abs(math.log(c.ratio.value)) for c in g.changes),
-    )
-
-
-def _candidates(found: Sequence[Difference]) -> Iterator[tuple[str, frozenset[int]]]:
-    """Titles and members of all groups that may be, those with the fewest features first."""
-    values = [{k: v for k, of in _FEATURES.items() if (v := of(f.pair.row))} for f in found]
-    for count in range(_MOST_FEATURES + 1):
-        for features in combinations(_FEATURES, count):
-            keys = {tuple(v[k] for k in features) for v in values if v.keys() >= {*features}}
-            for key in sorted(keys):
-                members = frozenset(
-                    i for i, v in enumerate(values) if tuple(v.get(k) for k in features) == key
-                )
-                directions = {_direction(found[i]) for i in members}
-                if len(members) > 1 and directions in ({1}, {-1}):
-                    yield _title(dict(zip(features, key, strict=True))), members
-
-
-def _title(shared: dict[str, str]) -> str:
-    """What a group shares, as scenarios are named: TLS 1.3 full handshake, client."""
-    operation = shared.get("operation", "handshake" if "resumption" in shared else None)
-    protocol = shared.get("protocol")
-    head = [f"TLS {protocol}" if protocol else None, shared.get("resumption"), operation]
-    rest = [shared.get(feature) for feature in ("certificate", "cipher", "side", "metric")]
-    parts = [" ".join(h for h in head if h), *(r for r in rest if r)]
-    return ", ".join(part for part in parts if part) or "everything"
-
-
-def _group(
-    title: str, members: int, found: Sequence[Difference], labels: Mapping[Identifier, str]
-) -> ChangeGroup:
-    ordered = sorted(found, key=lambda f: -abs(math.log(f.estimate.value)))
-    return ChangeGroup(
-        title=title,
-        statement=_group_statement(members, ordered),
-        changes=[
-            Change(
-                anchor=f.pair.anchor,
-                name=f.pair.name,
-                against=f.against and labels[f.against],
-                before=_side_text(f, f.before),
-                after=_side_text(f, f.after),
-                ratio=as_ratio(f.shown, f.pair.row.metric),
-            )
-            for f in ordered
-        ],
+def _change(of: Difference, labels: Mapping[Identifier, str]) -> Change:
+    return Change(
+        anchor=of.pair.anchor,
+        name=of.pair.name,
+        against=of.against and labels[of.against],
+        before=_side_text(of, of.before),
+        after=_side_text(of, of.after),
+        ratio=as_ratio(of.shown, of.pair.row.metric),
     )
 
 
@@ -338,18 +252,6 @@ def _side_text(of: Difference, value: float) -> str:
     """A ratio to the reference, or a figure with its unit."""
     unit = of.pair.row.unit
     return factor_text(value) if of.against else f"{value_text(value, unit)} {unit}"
-
-
-def _group_statement(members: int, found: Sequence[Difference]) -> str:
-    if len(found) == 1:
-        return ratio_text(found[0].shown, found[0].pair.row.metric)
-    verdicts = {f.shown.verdict for f in found}
-    values = sorted(f.estimate.value for f in found)
-    if verdicts == {"slower"}:
-        values = sorted(1 / v for v in values)
-    word = f" {verdicts.pop()}" if verdicts in ({"faster"}, {"slower"}) else ""
-    many = f"all {members}" if len(found) == members else f"{len(found)}"
-    return f"{many} rows, {factor_text(values[0])} to {factor_text(values[-1])}{word}"
 
 
 def _only_in(

@@ -301,14 +301,6 @@ class Change(RowReference):
     ratio: Ratio
 
 
-class ChangeGroup(Model):
-    """Changes of one library in one direction that may share a cause, largest first."""
-
-    title: str = Field(description="what they have in common: TLS 1.3 handshake")
-    statement: str = Field(description="all 8 scenarios: 1.15x to 2.09x slower")
-    changes: list[Change] = Field(min_length=1)
-
-
 class LibraryChanges(Model):
     """The changes of one library since the predecessor."""
 
@@ -320,7 +312,7 @@ class LibraryChanges(Model):
     details: list[str] = Field([], description="what else changed in its build")
     compared: int
     unchanged: int
-    groups: list[ChangeGroup]
+    changes: list[Change] = Field(description="the largest first")
 
 
 class Changes(Model):

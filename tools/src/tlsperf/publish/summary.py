@@ -101,12 +101,10 @@ def _changes(results: Results) -> Iterator[str]:
         yield f"- Caveat: {markdown(caveat.message)}"
     for library in changes.libraries:
         yield f"- {markdown(library.statement)}"
-        for group in library.groups:
-            yield f"  - {markdown(group.title)}: {markdown(group.statement)}"
-            for change in group.changes:
-                of = f" of {change.against}" if change.against else ""
-                figures = f"{change.before} to {change.after}{of}, {change.ratio.text}"
-                yield f"    - {markdown(f'{change.name}: {figures}')}"
+        for change in library.changes:
+            of = f" of {change.against}" if change.against else ""
+            figures = f"{change.before} to {change.after}{of}, {change.ratio.text}"
+            yield f"  - {markdown(f'{change.name}: {figures}')}"
 
 
 def comparison(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
