@@ -50,13 +50,16 @@ export function fillTable(element, table, ordered, context) {
   one(".explore-ratio").hidden = !context.compare;
   one(".explore-unit").textContent = table.unit;
   one(".explore-report").hidden = !several;
-  const columns = 3 + (several ? 1 : 0) + (host ? 0 : 1) + (context.compare ? 1 : 0);
+  const ranged = shown.some((one) => one.interval);
+  one(".explore-interval").hidden = !ranged;
+  const optional = [several, !host, ranged, context.compare];
+  const columns = 2 + optional.filter(Boolean).length;
   for (const body of element.querySelectorAll("tbody")) body.remove();
   element.append(
     ...ordered.map((group) => {
       const span = { colspan: `${columns}`, scope: "rowgroup" };
       const head = make("th", span, group.name, ...scenarioLink(group, table, context));
-      const rows = group.figures.map((one) => row(one, several, !host, context));
+      const rows = group.figures.map((one) => row(one, several, !host, ranged, context));
       return make("tbody", {}, make("tr", {}, head), ...rows);
     }),
   );
@@ -78,8 +81,8 @@ function baselineLabel(table, baseline) {
   return of ? `${of.label}${alone ? "" : ` in “${of.title}”`}` : "";
 }
 
-/** A figure as a row. @param {Figure} one @param {boolean} named @param {boolean} placed @param {Context} context */
-function row(one, named, placed, { baseline, compare, reports }) {
+/** A figure as a row. @param {Figure} one @param {boolean} named @param {boolean} placed @param {boolean} ranged @param {Context} context */
+function row(one, named, placed, ranged, { baseline, compare, reports }) {
   const anchor = one.linked ? `#${one.scenario}` : "";
   const address = `${reports}${one.report}/${anchor}`;
   /** @param {string} text */
@@ -99,7 +102,7 @@ function row(one, named, placed, { baseline, compare, reports }) {
     ...(named ? [make("td", {}, ...report)] : []),
     ...(placed ? [make("td", {}, one.host)] : []),
     make("td", { class: one.valid ? "right value" : "right value invalid" }, one.text, ...note),
-    make("td", { class: "right interval" }, one.interval ?? "–"),
+    ...(ranged ? [make("td", { class: "right interval" }, one.interval ?? "–")] : []),
     ...(compare ? [make("td", { class: "ratio" }, compare(one)?.[2] ?? is)] : []),
   );
 }

@@ -49,9 +49,6 @@ SAME_WITHIN: Final = 1.02
 _HALF: Final = 5
 """Drift needs at least this many rounds in each half of a series."""
 
-PRECISION: Final = 0.01
-"""An interval that extends further than this share from its median gets a warning."""
-
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -122,20 +119,6 @@ def summary(values: ArrayLike, better: Better = "higher") -> Summary:
     )
 
 
-def required_rounds(of: Summary) -> int | None:
-    """Rounds that a median interval within ±`PRECISION` needs; None without an interval now.
-
-    The width of an order-statistic interval falls with the square root of the number of rounds. So
-    this is the present number times the square of the factor by which the interval is too wide.
-    """
-    if of.low is None or of.high is None or of.median == 0:
-        return None
-    half_width = max(of.high - of.median, of.median - of.low) / of.median
-    if half_width <= PRECISION:
-        return of.count
-    return max(of.count + 1, math.ceil(of.count * (half_width / PRECISION) ** 2))
-
-
 def stability_warnings(figures: Sequence[Summary]) -> list[str]:
     """Warnings about the figures of a table, one sentence each; empty if there are none."""
     many = len(figures)
@@ -155,20 +138,11 @@ def stability_warnings(figures: Sequence[Summary]) -> list[str]:
             f"round{'s' if count > 1 else ''} more than {OUTLIER_DEVIATIONS:.1f} median absolute "
             "deviations from the median."
         )
-    needed = [required_rounds(of) for of in figures]
-    without = needed.count(None)
+    without = sum(of.low is None or of.median == 0 for of in figures)
     if without:
         warnings.append(
             f"{share(without, many, 'figures', 'has', 'have')} too few rounds for an interval: "
             f"{fewest_for_median()} are needed."
-        )
-    wide = [n for n, of in zip(needed, figures, strict=True) if n is not None and n > of.count]
-    if wide:
-        warnings.append(
-            "By the rounds of their sessions, "
-            f"{share(len(wide), many, 'medians', 'has an interval', 'have intervals')} wider "
-            f"than ±1%: narrower ones require about {min(wide)}"
-            + (f" to {max(wide)} rounds." if max(wide) > min(wide) else " rounds.")
         )
     return warnings
 
