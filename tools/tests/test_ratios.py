@@ -403,3 +403,10 @@ def test_no_difference_is_said_against_a_baseline() -> None:
     for low, said in ((0.995, "the same as B within 2%"), (0.9, "no difference shown from B (")):
         ratio = as_ratio(RatioEstimate(1.0, low, 1.005, "no difference shown", True, 9), "rate")
         assert against_text(ratio, "rate", "B").startswith(said)
+
+
+def test_a_size_of_many_times_is_accepted_as_it_was_rounded() -> None:
+    estimate = RatioEstimate(
+        2.890167437418293, 0.1525956710463127, 9.169090292731736, "no difference shown", True, 9
+    )
+    assert as_ratio(estimate, "rate").text == "no difference shown (1794% would show)"
