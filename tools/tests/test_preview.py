@@ -17,7 +17,7 @@ from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.report import preview
 from tlsperf.report.headlines import shown_bars
-from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, site_preview
+from tlsperf.report.preview import HEIGHT, WIDTH, _in_two, report_preview, site_preview
 
 SITE = "TLS performance reports"
 
@@ -165,3 +165,16 @@ def test_a_long_title_is_drawn_smaller_and_cut_only_where_no_size_is_small_enoug
     long = results().model_copy(update={"title": "rustls and OpenSSL " * times})
     assert report_preview(long, SITE) is not None
     assert written[1].endswith("OpenSSL" if whole else "…")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("1.70x faster", ("1.70x", "faster")),
+        ("no difference shown (8% would show)", ("no difference", "8% would show")),
+        ("the same within 2%", ("the same", "within 2%")),
+        ("baseline", ("baseline", "")),
+    ],
+)
+def test_a_cell_of_the_scoreboard_has_two_lines(text: str, lines: tuple[str, str]) -> None:
+    assert _in_two(text) == lines
