@@ -604,6 +604,18 @@ def test_a_table_of_counts_names_its_counter() -> None:
     assert table(counts(1, 2, 3), of=counted, baseline=None).caption == f"{head}3 rounds. {tail}"
 
 
+@pytest.mark.parametrize(("rounds", "interval"), [([26] * 6, None), ([26] * 5 + [27], "26 to 27")])
+def test_a_count_that_is_equal_in_all_rounds_has_no_interval(
+    rounds: list[float], interval: str | None
+) -> None:
+    row = series(
+        SCENARIO, "instructions/MiB", "instructions", samples={OURS: sample(*rounds), THEIRS: SLOW}
+    )
+    found = cells(row)[OURS]
+    assert (found.text, found.interval) == ("26", interval)
+    assert (found.low is None) is (interval is None)
+
+
 def test_a_column_of_percentiles_is_named_by_its_rows(project: Path) -> None:
     seen = 0
     for table in (table for of in reports(project) for table in of.results.tables):

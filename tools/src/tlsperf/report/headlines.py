@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tlsperf.contract.errors import UserError, alternatives
-from tlsperf.contract.results import Bar, Headline, Row, ShownImplementation, Table
+from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.results import Bar, Cell, Headline, Ratio, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import listed
 
 HEADLINES: Final = 3
 MOST_BARS: Final = 6
+
+SHORT: Final = 10_000
+"""A count below it is as easy to read as a factor."""
 
 
 def headlines(
@@ -116,7 +120,10 @@ def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
         low, *_, high = sorted(ratios, key=lambda pair: pair[1].value)
         ratios = [pair for pair in ratios if pair[0] in leading] if leading else [low, high]
     if ratios and table.baseline:
-        ratios_text = "; ".join(f"{labels[c.implementation]} {r.text}" for c, r in ratios)
+        of = next(c for c in row.cells if c.implementation == table.baseline)
+        ratios_text = "; ".join(
+            f"{labels[c.implementation]} {_against(c, r, of, row)}" for c, r in ratios
+        )
         return f"Against {labels[table.baseline]}: {ratios_text}"
     if leading:
         tied = ", tied" if len(leading) > 1 else ""
@@ -125,3 +132,11 @@ def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
     return " and ".join(
         f"{labels[c.implementation]}: {c.text} {table.unit}" for c in row.cells if c.value
     )
+
+
+def _against(cell: Cell, ratio: Ratio, other: Cell, row: Row) -> str:
+    """The text of a ratio, or that of two counts of few digits: `26 instead of 338`."""
+    short = max(cell.value or 0, other.value or 0) < SHORT
+    if METRICS[row.metric].is_count and ratio.verdict in ("faster", "slower") and short:
+        return f"{cell.text} instead of {other.text}"
+    return ratio.text

@@ -206,6 +206,9 @@ def _cell(
             note="; ".join(sample.notes),
         )
     figures = summary(list(sample.valid.values()))
+    interval = intervals.of(row, sample)
+    if row.definition.is_count and interval and interval[0] == interval[1]:
+        interval = None  # the count of every round
     warnings = []
     if sample.has_rounds and figures.count < most_rounds:
         why = f": {'; '.join(sample.notes)}" if sample.notes else ""
@@ -218,7 +221,7 @@ def _cell(
         count=figures.count,
         warnings=warnings,
         ratio=ratio,
-        **_interval(figures, intervals.of(row, sample), row.unit),
+        **_interval(figures, interval, row.unit),
     )
 
 
