@@ -71,6 +71,19 @@ def test_the_parts_are_the_handshake_in_memory_the_kernel_and_the_rest(
     assert (found.name, found.note) == (scenario_name(CONNECTION), note)
 
 
+def test_parts_are_of_the_same_rounds() -> None:
+    """The host halves its speed after a round, and one part is of fewer rounds."""
+    rounds = [
+        {**line, "round": n, "value": line["value"] * (slow if "µs" in line["unit"] else 1 / slow)}
+        for n, slow in enumerate((1, 2, 2), 1)
+        for line in (*in_memory(2000), *connection(600, 300))
+        if n < 3 or line["phase"] != "system"
+    ]
+    [found] = shares(rounds)
+    assert (found.library, found.kernel, found.rest) == ("56%", "33%", "11%")
+    assert (found.connection, found.handshake) == ("1,800", "1,000")
+
+
 def test_figures_have_their_unit() -> None:
     [found] = shares(in_memory(1.3), connection(800_000, 600_000))
     assert (found.connection, found.handshake) == ("1,400,000", "769,231")

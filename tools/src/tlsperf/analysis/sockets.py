@@ -8,9 +8,11 @@ longer with colder caches.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from tlsperf.analysis.series import MeasuredReport, rounded
+from tlsperf.analysis.ratios import sample_ratio
+from tlsperf.analysis.series import MeasuredReport, Rules, Sample, Series, rounded
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import Row, SocketShares
 from tlsperf.contract.text import value_text
@@ -38,11 +40,22 @@ def socket_shares(report: MeasuredReport) -> list[SocketShares]:
         if kernel is None or memory is None:
             continue
         for implementation in report.results.implementations:
-            of_all = (whole, kernel, memory)
-            if all(series.counts_for(implementation.id) for series in of_all):
-                figures = (series.samples[implementation.id].figure for series in of_all)
-                found.append(_shares(row, implementation.id, *figures))
+            i = implementation.id
+            if not all(series.counts_for(i) for series in (whole, kernel, memory)):
+                continue
+            rates = memory.samples[i]
+            times = replace(rates, valid={at: 1e6 / rate for at, rate in rates.valid.items()})
+            parts = [
+                _part(part, i, whole, report.series.rules) for part in (times, kernel.samples[i])
+            ]
+            found.append(_shares(row, i, whole.samples[i].figure, *parts))
     return found
+
+
+def _part(part: Sample, implementation: Identifier, whole: Series, rules: Rules) -> float:
+    """The part over the whole, of the same rounds."""
+    ratio = sample_ratio(whole.samples[implementation], part, whole, rules)
+    return ratio.value if ratio else part.figure / whole.samples[implementation].figure
 
 
 def _in_memory(scenario: Scenario) -> Scenario:
@@ -54,17 +67,17 @@ def _in_memory(scenario: Scenario) -> Scenario:
 
 
 def _shares(
-    row: Row, implementation: Identifier, whole: float, kernel: float, rate: float
+    row: Row, implementation: Identifier, whole: float, library: float, kernel: float
 ) -> SocketShares:
-    library = 1e6 / rate
-    parts = [100 * part / whole for part in (library, kernel, whole - library - kernel)]
+    """The printed time of the handshake is its share of the connection's."""
+    parts = [round(100 * part, 9) for part in (library, kernel, 1 - library - kernel)]
     texts = [f"{round(part)}%".replace("-", "−") for part in parts]
     return SocketShares(
         anchor=row.anchor,
         name=row.name,
         implementation=implementation,
         connection=value_text(whole, "µs"),
-        handshake=value_text(library, "µs"),
+        handshake=value_text(library * whole, "µs"),
         library_percent=rounded(parts[0], 6),
         kernel_percent=rounded(parts[1], 6),
         rest_percent=rounded(parts[2], 6),
