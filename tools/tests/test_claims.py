@@ -104,7 +104,7 @@ FAIL = [
     ("transfer: wolfssl / openssl in 1..2", "the implementation 'wolfssl', expected"),
     ("transfers: rustls better than openssl", "no row of 'transfers', expected"),
     ("transfer 1.4: rustls better than openssl", "no row of 'transfer 1.4', expected"),
-    ("efficiency of transfer: rustls in 10..20%", "no row of 'transfer', expected"),
+    ("copies-share of transfer: rustls in 10..20%", "no row of 'transfer', expected"),
     ("transfer 1.3 sending: rustls / itself [transfer 1.2 sending] in 0..1", "rustls-2 = 2 in"),
     ("transfer: floor in 1", "no row with the figures of 'transfer: floor in 1'"),
 ]
@@ -133,7 +133,10 @@ def test_a_claim_that_the_data_contradict_is_named_with_what_was_found(
         *("speed of transfer: rustls in 1", "transfer (all but one): rustls in 1"),
         *("transfer: rustls or openssl", "transfer: rustls [x / openssl in 1", "transfer: "),
         *("noise of alternate-rounds: best is floor", "transfer: rustls / itself in 0.5..2"),
-        *("efficiency of transfer: rustls better than openssl", "transfer: rustls [a (some)] in 1"),
+        *(
+            "copies-share of transfer: rustls better than openssl",
+            "transfer: rustls [a (some)] in 1",
+        ),
     ],
 )
 def test_other_text_is_not_a_claim(holds: str) -> None:

@@ -197,7 +197,7 @@ def test_facts_that_all_builds_share_are_printed_once(results: Results) -> None:
         for n, flags in enumerate(("-O2", "-O2", "-O3"))
     ]
     builds[2] = builds[2].model_copy(update={"library": "openssl"})
-    made = page(results, implementations=builds, tables=[], noise=[], efficiency=[], headlines=[])
+    made = page(results, implementations=builds, tables=[], noise=[], headlines=[])
     titles = {of["title"]: of["facts"] for of in made["shared"]}
     assert titles["All builds"]["linkage"] == "static"
     assert titles["All of rustls"]["flags"] == "-O2"

@@ -409,4 +409,4 @@ def test_a_size_of_many_times_is_accepted_as_it_was_rounded() -> None:
     estimate = RatioEstimate(
         2.890167437418293, 0.1525956710463127, 9.169090292731736, "no difference shown", True, 9
     )
-    assert as_ratio(estimate, "rate").text == "no difference shown (1794% would show)"
+    assert as_ratio(estimate, "rate").text == "no difference shown (19.0x would show)"

@@ -39,6 +39,5 @@ def test_sections_of_the_second_of_three_reports() -> None:
     assert found["changes"].predecessor == "2026-01-01-first"
     assert "All 16 rates are the same" in found["changes"].shift
     assert found["changes"].libraries == [], "one library alone"
-    assert found["efficiency"] == []
     assert first["changes"] is None
     assert [n.source for n in first["noise"]] == LINES

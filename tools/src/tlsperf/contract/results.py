@@ -361,28 +361,6 @@ class Noise(Model):
     rows: list[NoiseRow]
 
 
-class Efficiency(OfRow):
-    """The speed of a transfer as a percentage of the speed of its AEAD alone."""
-
-    primitive: str = Field(description="aes-256-gcm-seal-16384")
-    primitive_of: Identifier = Field(description="implementation whose primitive was measured")
-    rate: str = Field(description="MiB/s as readers see it")
-    ceiling: str
-    percent: float = Field(ge=0)
-    low: float | None = Field(None, ge=0)
-    high: float | None = Field(None, ge=0)
-    text: str = Field(description="81% (80 to 82%)")
-    note: str | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        _check_interval(self.low, self.high)
-        expected = [n for n in (self.percent, self.low, self.high) if n is not None]
-        if not agrees(self.text, *expected, stored=5e-6):
-            raise ValueError(f"a text of {self.percent:g}%, not {self.text!r}")
-        return self
-
-
 class SocketShares(OfRow):
     """The parts of a server's processor time for one connection, as percentages."""
 
@@ -493,7 +471,6 @@ class Results(Model):
     count_floor_percent: float | None = Field(
         None, description="no difference of counts up to it is called fewer or more"
     )
-    efficiency: list[Efficiency] = Field([])
     sockets: list[SocketShares] | None = Field(
         None, description="of servers whose handshakes were also measured in memory"
     )
@@ -516,7 +493,6 @@ class Results(Model):
             *(c.implementation for t in tables for row in t.rows for c in row.cells),
             *(bar.implementation for headline in self.headlines for bar in headline.bars),
             *(row.implementation for noise in self.noise for row in noise.rows),
-            *(i for e in self.efficiency for i in (e.implementation, e.primitive_of)),
             *(shares.implementation for shares in self.sockets or ()),
             *([self.baseline] if self.baseline else []),
             *(table.baseline for table in self.tables if table.baseline),

@@ -93,7 +93,6 @@ def _unknown_shortcodes(page: Page, known: Sequence[str]) -> Iterator[FormatErro
 
 _SECTIONS: Final = {
     "changes": "a `previous` report of the same processor model in [extra.report]",
-    "efficiency": "runs with primitives beside the transfers",
     "noise": "a run whose noise is measured",
     "sockets": "runs with handshakes in memory beside the connections",
     "published": "a table of data/comparisons of its runs",

@@ -95,10 +95,6 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         if files > MOST_FILES:
             run["files"] = []
     page["shared"] = _shared(page["implementations"], results.implementations)
-    for line in page["efficiency"]:
-        if line["primitive_of"] != line["implementation"]:
-            line["primitive"] += f" of {line['primitive_of']}"
-        line["label"] = shown[line["implementation"]].label
     for line in page.get("sockets", ()):
         line["label"] = shown[line["implementation"]].label
     text = json.dumps(page, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

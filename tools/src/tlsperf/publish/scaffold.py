@@ -158,8 +158,6 @@ def _body(results: Results) -> list[str]:
             continue
         parts.append(f'{{{{ table(id="{table.anchor}") }}}}')
         parts += _charts(results, table.anchor)
-    if results.efficiency:
-        parts += ["## How near to the ceiling", "{{ efficiency() }}"]
     if results.sockets:
         parts += ["## Library, kernel and the rest", "{{ sockets() }}"]
     if results.changes:

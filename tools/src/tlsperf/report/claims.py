@@ -42,7 +42,7 @@ from tlsperf.contract.results import LAYOUT_KINDS, Ratio, Results, Row, Verdict
 from tlsperf.contract.run import Implementation
 
 MEASURES: Final[tuple[str, ...]] = (
-    *("figure", "efficiency", *(f"{kind}-layout" for kind in LAYOUT_KINDS)),
+    *("figure", *(f"{kind}-layout" for kind in LAYOUT_KINDS)),
     *("library-share", "kernel-share", "copies-share", "noise"),
 )
 """What `measure` may be. Absent: the figure. The others are in per cent; a layout has the lowest
@@ -322,9 +322,6 @@ def _values(results: Results, measure: str) -> Iterator[tuple[Any, ...]]:
                 for cell in row.cells:
                     if cell.valid and cell.value is not None:
                         yield row.anchor, cell.implementation, cell.value
-        case "efficiency":
-            for e in results.efficiency:
-                yield e.anchor, e.implementation, e.percent
         case "library-share":
             for s in results.sockets or ():
                 yield s.anchor, s.implementation, s.library_percent

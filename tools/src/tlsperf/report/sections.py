@@ -1,4 +1,4 @@
-"""The sections of a report besides its tables: noise, efficiency, changes."""
+"""The sections of a report besides its tables: noise and changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tlsperf.analysis.changes import changes, predecessor
-from tlsperf.analysis.efficiency import efficiency
 from tlsperf.analysis.noise import noise_of
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun
 from tlsperf.analysis.sockets import socket_shares
@@ -23,7 +22,7 @@ def sections(
     noise: Sequence[Noise],
     report_of: Callable[[Identifier], MeasuredReport],
 ) -> dict[str, Any]:
-    """The fields of a report's `Results` from noise, efficiency and changes.
+    """The fields of a report's `Results` from noise, sockets and changes.
 
     `reports` and `runs` are all that exist; `noise` is that of the report's runs; `report_of`
     returns the tables of a report by id.
@@ -33,7 +32,6 @@ def sections(
     compared = next(readable(report_of, [before.id]), None) if before else None
     return {
         "noise": noise,
-        "efficiency": efficiency(own),
         "sockets": socket_shares(own) or None,
         "changes": changes(compared, own) if compared else None,
     }
