@@ -48,6 +48,11 @@ class _Cost(NamedTuple):
     calls: float
     copies: float
 
+    @property
+    def rest(self) -> float:
+        """What is not of the transport."""
+        return self.clock + self.calls
+
 
 Costs = Mapping[tuple[Identifier, Scenario], _Cost]
 """Costs by implementation and scenario."""
@@ -73,8 +78,8 @@ def transfer_costs(runs: Iterable[MeasuredRun]) -> Costs:
 
 def with_harness(table: Table, costs: Costs) -> Table:
     """The table with the shares of harness and transport in its transfers, if they are recorded."""
-    shares = [
-        _share(row, cell.implementation, nanoseconds, cost)
+    found = [
+        (_share(row, cell.implementation, nanoseconds, cost), cost.rest / nanoseconds)
         for row in table.rows
         for cell in row.cells
         if cell.valid
@@ -83,11 +88,12 @@ def with_harness(table: Table, costs: Costs) -> Table:
         and row.phase == "total"
         and (nanoseconds := _whole(row.scenario, row.metric, table.unit, cell.value)) is not None
     ]
-    if not shares:
+    if not found:
         return table
+    shares = [share for share, _ in found]
     copies = sorted(share.copies_percent for share in shares)
     span = dict.fromkeys(_percent(share) for share in (copies[0], copies[-1]))
-    rest = max(share.calls_percent + share.clock_percent for share in shares)
+    rest = 100 * max(rest for _, rest in found)
     statement = (
         f"Of these times, copies to and from the transport take {' to '.join(span)}%; the calls "
         f"and the clock of the harness take at most {_at_most(rest)}% together."
