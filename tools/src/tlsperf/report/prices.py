@@ -215,11 +215,12 @@ def _table(
         )
     first = shown[columns[0].series.key][0]
     note = first.interval_note
-    if note and table.figure == RATE:
-        note += (
-            " Those of losses come from ratios of the same rounds, and are corrected for "
+    if any(cell.ratio and cell.ratio.low for row in rows for cell in row.cells):
+        of_losses = (
+            "Intervals of losses come from ratios of the same rounds, and are corrected for "
             f"{rules.comparisons} comparisons."
         )
+        note = f"{note} {of_losses}" if note else of_losses
     made = Table(
         anchor=table.anchor,
         title=table.title,
