@@ -42,6 +42,7 @@ from tlsperf.publish.exports import (
 from tlsperf.publish.files import put_file, replace_file
 from tlsperf.publish.index import index_files
 from tlsperf.publish.nightly import nightly, nightly_files, nightly_folder
+from tlsperf.publish.once import contradictions
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
 from tlsperf.publish.page_check import refuse
 from tlsperf.publish.processes import each
@@ -126,7 +127,7 @@ def _built(root: Path) -> list[str]:
     state.record(found, all_of_them=True)
     done = f"{counted(len(built), 'report')}, {len(built) - len(old) + len(problems)} of them"
     print(f"{done} up to date")
-    return problems
+    return [*problems, *contradictions(root)]
 
 
 def _rendered(page: Page) -> Page:

@@ -59,9 +59,8 @@ def _of_sheets(page: Mapping[str, Any]) -> Iterator[_Quoted]:
                 if kind := cell.get("quotes"):
                     report, _, anchor = cell["href"].removeprefix("perf/").partition("/#")
                     baseline = page["baseline"] if kind == "ratio" else None
-                    yield _Quoted(
-                        sheet["host"], row["label"], anchor, baseline, cell["text"], report
-                    )
+                    text = cell["text"].partition(" (")[0]
+                    yield _Quoted(sheet["host"], row["label"], anchor, baseline, text, report)
 
 
 def _of_scenario(page: Mapping[str, Any]) -> Iterator[_Quoted]:

@@ -45,7 +45,7 @@ def primitives_by_build(reports: Iterable[Results]) -> dict[_Build, list[Primiti
                 name = row.scenario.variant
                 if row.scenario.operation != "primitive" or not name or not _is_rate(row):
                     continue
-                for build, _, rate in _rates(results, row):
+                for build, _, _, rate in _rates(results, row):
                     rates.setdefault(build, {}).setdefault(table.unit, {})[name] = rate
         for build, measured in rates.items():
             found.setdefault(build, []).append(Primitives(results, measured))
@@ -65,7 +65,7 @@ def ceiling(
         needed, unit = primitives_of(row.scenario), _UNITS.get(row.scenario.operation)
         if not needed or not _is_rate(row):
             continue
-        for build, implementation, rate in _rates(results, row):
+        for build, implementation, text, rate in _rates(results, row):
             for measured in primitives.get(build, []):
                 of = share(needed, measured.rates.get(unit or "", {}), rate)
                 if of is not None:
@@ -78,8 +78,8 @@ def ceiling(
                             label=implementation.label,
                             colour=implementation.colour,
                             host=host_label(host_of(results, implementation)),
-                            figure=value_text(rate.value, table.unit),
-                            ceiling=value_text(rate.value / of.value, table.unit),
+                            figure=text,
+                            ceiling=value_text(rate.value / of.value, table.unit, digits=3),
                             percent=percent,
                             low=low,
                             high=high,
@@ -99,8 +99,10 @@ def _is_rate(row: Row) -> bool:
     return (row.metric, row.statistic, row.phase) == ("rate", "value", "total")
 
 
-def _rates(results: Results, row: Row) -> Iterator[tuple[_Build, ShownImplementation, Estimate]]:
-    """The valid figures of a row, each with its build."""
+def _rates(
+    results: Results, row: Row
+) -> Iterator[tuple[_Build, ShownImplementation, str, Estimate]]:
+    """The valid figures of a row, each with its build and its text."""
     shown = {i.id: i for i in results.implementations}
     for cell in row.cells:
         rate = _rate(cell)
@@ -108,7 +110,7 @@ def _rates(results: Results, row: Row) -> Iterator[tuple[_Build, ShownImplementa
             implementation = shown[cell.implementation]
             host = host_of(results, implementation)
             build = (host.id, host.cpu_model, host.machine, implementation.id)
-            yield build, implementation, rate
+            yield build, implementation, cell.text, rate
 
 
 def _rate(cell: Cell) -> Estimate | None:

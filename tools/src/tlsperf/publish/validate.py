@@ -25,7 +25,6 @@ from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts, read_runs
 from tlsperf.publish.checked import Checked, run_digest
-from tlsperf.publish.once import contradictions
 from tlsperf.publish.processes import each
 from tlsperf.published.published_tables import differences
 
@@ -60,7 +59,7 @@ def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
     names = {folder: folder.relative_to(data).as_posix() for folder in folders}
     known = {folder for folder in folders if checked.has(names[folder], digests[folder])}
     skipped = known if changed else set()
-    found = [*problems(data, skipped), *content_problems(root), *contradictions(root)]
+    found = [*problems(data, skipped), *content_problems(root)]
     found = list(dict.fromkeys(found))
     if not found and not changed:
         checked.record({names[of]: digests[of] for of in folders}, all_of_them=True)
