@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from synthetic import OF_SERVER, implementation, in_sessions, report_of, run_of_rows
+from synthetic import OF_SERVER, implementation, in_sessions, report_of, run_of_rows, spreads
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Table
 from tlsperf.contract.run import Report
@@ -23,6 +23,7 @@ from tlsperf.publish.scaffold import report_page
 from tlsperf.report.charts import charts_of
 from tlsperf.report.figures import quoted
 from tlsperf.report.preview import report_preview
+from tlsperf.report.prices import price_tables
 
 RUN: Final = "2026-11-24-a"
 OPENSSL, RUSTLS, GNUTLS = "openssl-3.6.3", "rustls-0.23.46", "gnutls-3.7.9"
@@ -303,6 +304,19 @@ def test_a_row_has_one_loss_and_one_time_in_all_tables_and_they_agree() -> None:
             assert of.value is not None
             assert of.high is not None
             assert of.low < of.value < of.high
+
+
+def test_a_time_on_a_virtual_machine_has_three_digits_as_its_rate_has() -> None:
+    flat = [line for rows in ONE for line in rows]
+    made = report_of(in_sessions(run_of_rows(RUN, flat, [implementation(OPENSSL)]), 3))
+    rules = replace(made.series.rules, spreads=spreads(virtual=True))
+    shown_tables = price_tables(made.series.rows, made.results.tables, rules, [OPENSSL])
+    assert [shown(cell).split()[0] for cell in cells(shown_tables[0])] == [
+        "100",
+        "125",
+        "200",
+        "250",
+    ]
 
 
 # --- on the page ----------------------------------------------------------------------------------

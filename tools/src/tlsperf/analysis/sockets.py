@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredReport, Rules, Sample, Series, rounded
 from tlsperf.contract.record import Identifier, Scenario
@@ -39,6 +40,7 @@ def socket_shares(report: MeasuredReport) -> list[SocketShares]:
         memory = rows.get((_in_memory(s), "total", "rate", "value", "handshakes/s"))
         if kernel is None or memory is None:
             continue
+        digits = 4 if Intervals([whole], report.series.rules.spreads).reproduces(whole) else 3
         for implementation in report.results.implementations:
             i = implementation.id
             if not all(series.counts_for(i) for series in (whole, kernel, memory)):
@@ -48,7 +50,7 @@ def socket_shares(report: MeasuredReport) -> list[SocketShares]:
             parts = [
                 _part(part, i, whole, report.series.rules) for part in (times, kernel.samples[i])
             ]
-            found.append(_shares(row, i, whole.samples[i].figure, *parts))
+            found.append(_shares(row, i, digits, whole.samples[i].figure, *parts))
     return found
 
 
@@ -67,7 +69,7 @@ def _in_memory(scenario: Scenario) -> Scenario:
 
 
 def _shares(
-    row: Row, implementation: Identifier, whole: float, library: float, kernel: float
+    row: Row, implementation: Identifier, digits: int, whole: float, library: float, kernel: float
 ) -> SocketShares:
     """The printed time of the handshake is its share of the connection's."""
     parts = [round(100 * part, 9) for part in (library, kernel, 1 - library - kernel)]
@@ -76,8 +78,8 @@ def _shares(
         anchor=row.anchor,
         name=row.name,
         implementation=implementation,
-        connection=value_text(whole, "µs"),
-        handshake=value_text(library * whole, "µs"),
+        connection=value_text(whole, "µs", digits=digits),
+        handshake=value_text(library * whole, "µs", digits=digits),
         library_percent=rounded(parts[0], 6),
         kernel_percent=rounded(parts[1], 6),
         rest_percent=rounded(parts[2], 6),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.ratios import as_loss, prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import Key, Rules, Series, key_of, rounded
 from tlsperf.contract.record import Identifier, Side
@@ -203,8 +204,9 @@ def _table(
         lost = losses.get((series.key, against.key), {}) if against else {}
         segments = _segments(series, shown)
         of_column = times.get(series.key, {})
+        digits = 4 if Intervals([series], rules.spreads).reproduces(series) else 3
         cells = [
-            _cell(i, known[choice].get(i), of_column.get(i)).model_copy(
+            _cell(i, known[choice].get(i), of_column.get(i), digits).model_copy(
                 update={"ratio": lost.get(i), "segments": segments.get(i)}
             )
             for i in involved
@@ -235,7 +237,7 @@ def _table(
     return with_dividing(made)
 
 
-def _cell(implementation: Identifier, cell: Cell | None, micros: float | None) -> Cell:
+def _cell(implementation: Identifier, cell: Cell | None, micros: float | None, digits: int) -> Cell:
     """A cell of the price list from that of the row; of one with a time, it has the time."""
     if cell is None or cell.value is None or not cell.valid:
         note = (cell and cell.note) or "not measured"
@@ -253,7 +255,7 @@ def _cell(implementation: Identifier, cell: Cell | None, micros: float | None) -
     return Cell(
         implementation=implementation,
         value=rounded(micros),
-        text=value_text(micros, "µs"),
+        text=value_text(micros, "µs", digits=digits),
         count=cell.count,
         spread_percent=cell.spread_percent,
         warnings=cell.warnings,
