@@ -112,7 +112,7 @@ def test_a_changed_figure_has_both_values_and_both_verdicts(results: Results) ->
 
 def test_the_interval_of_a_ratio_is_not_that_of_the_figure(results: Results) -> None:
     def edit(table: dict[str, Any]) -> None:
-        for cell in table["tables"][0]["rows"][0]["cells"]:
+        for cell in (c for of in table["tables"] for row in of["rows"] for c in row["cells"]):
             cell |= {"value": 1234.0, "text": "1,234", "low": None, "high": None, "interval": None}
 
     text = comparison(page(results), page(edited(results, edit)))
