@@ -181,7 +181,9 @@ def mark_of(cell: dict[str, Any]) -> str | None:
 
 
 def said(ratio: str) -> tuple[str, str | None]:
-    """A ratio and its interval."""
+    """A ratio and its interval; that of no difference says from what size one would show."""
+    if ratio.endswith(" would show)"):
+        return ratio, None
     text, _, interval = ratio.partition(" (")
     return text, interval.removesuffix(")") or None
 

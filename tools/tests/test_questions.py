@@ -67,7 +67,7 @@ def test_each_host_has_a_line_and_a_table_of_its_own_newest_figures(
 
     def on(model: str, day: str) -> Results:
         [host] = first.hosts
-        facts = {"cpu": f"CPU {model}", "cpu_model": f"family 6, model {model}, stepping 1"}
+        facts = {"name": f"CPU {model}", "cpu_model": f"family 6, model {model}, stepping 1"}
         later = of(reports, OLD, (OLD[:10], f"2026-12-{day}"))
         return later.model_copy(update={"hosts": [host.model_copy(update=facts)]})
 

@@ -676,7 +676,8 @@ def test_a_share_of_its_ceiling_is_the_rate_over_that_of_the_primitive(
             assert share["report"] == figures.reference
             assert share["label"] == figures.labels[build]
             assert share["figure"] == raw(figures, name, build)["text"]
-            assert printed(share["ceiling"], primitives.value(anchor, build) or 0)
+            exact = primitives.value(anchor, build)
+            assert numbers(share["ceiling"]) == pytest.approx([exact], rel=0.006)
             value, low, high = expected
             assert share["percent"] == pytest.approx(value, rel=1e-4)
             if "low" not in share:
