@@ -20,6 +20,7 @@ from tlsperf.publish.sheets import (
     newest,
     newest_of_each,
     own_sources,
+    ratio_parts,
 )
 
 _FULL: Final = "full-handshake-1-3"
@@ -191,12 +192,6 @@ class _Price(NamedTuple):
         """By the ratio that the loss is of."""
         return (self.before.value or 0) * (1 / self.ratio.value - 1)
 
-    @property
-    def lost(self) -> tuple[str, str]:
-        """The part of its handshakes that is lost, and the interval, as readers see them."""
-        text, _, interval = self.ratio.text.partition(" (")
-        return text, interval.removesuffix(")")
-
 
 def _price(source: Source, rows: tuple[str, str], i: Identifier) -> _Price | None:
     first, second = rows
@@ -218,11 +213,11 @@ def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCe
     if price is None:
         return [NOTHING] * 3
     before, after = map(source.link, rows)
-    text, interval = price.lost
+    text, interval = ratio_parts(price.ratio)
     return [
         SheetCell(text=price.before.text, detail=price.before.interval, href=before),
         SheetCell(text=f"{price.added:.1f}", href=after),
-        SheetCell(text=text, detail=interval or None, href=after),
+        SheetCell(text=text, detail=interval, href=after),
     ]
 
 

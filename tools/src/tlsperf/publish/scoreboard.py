@@ -14,10 +14,18 @@ from tlsperf.contract.questions import (
     SheetRow,
 )
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Ratio, Results
+from tlsperf.contract.results import Results
 from tlsperf.contract.text import listed
 from tlsperf.publish.reports import reference
-from tlsperf.publish.sheets import NOTHING, Source, by_host, mark_of, newest, own_sources
+from tlsperf.publish.sheets import (
+    NOTHING,
+    Source,
+    by_host,
+    mark_of,
+    newest,
+    own_sources,
+    ratio_parts,
+)
 
 
 class Task(NamedTuple):
@@ -121,15 +129,7 @@ def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetC
         return NOTHING
     if cell.ratio is None:
         return SheetCell(text="baseline", href=source.link(row), mark=mark_of(cell))
-    text, detail = _parts(cell.ratio)
+    text, detail = ratio_parts(cell.ratio)
     return SheetCell(
         text=text, href=source.link(row), mark=mark_of(cell), detail=detail, quotes="ratio"
     )
-
-
-def _parts(ratio: Ratio) -> tuple[str, str | None]:
-    """The text of a ratio and its interval; that of no difference says from what size it is one."""
-    if ratio.verdict == "no difference shown":
-        return ratio.text, None
-    text, _, rest = ratio.text.partition(" (")
-    return text, rest.rstrip(")") or None

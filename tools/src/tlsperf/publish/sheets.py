@@ -13,7 +13,7 @@ from tlsperf.contract.host import one_model
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.questions import SheetCell
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Cell, ReportReference, Results, Row, Table
+from tlsperf.contract.results import Cell, Ratio, ReportReference, Results, Row, Table
 from tlsperf.contract.text import ABSENT, host_label, listed
 from tlsperf.publish.reports import newest_first, reference
 
@@ -131,6 +131,14 @@ class Source:
 
 def mark_of(cell: Cell) -> str | None:
     return "best" if cell.best else "tied" if cell.tied else None
+
+
+def ratio_parts(ratio: Ratio) -> tuple[str, str | None]:
+    """The text of a ratio and its interval; that of no difference says from what size it is one."""
+    if ratio.verdict == "no difference shown":
+        return ratio.text, None
+    text, _, rest = ratio.text.partition(" (")
+    return text, rest.rstrip(")") or None
 
 
 def is_own(results: Results) -> bool:
