@@ -46,6 +46,7 @@ EARLIER: Final = f"2026-10-01{RUN[10:]}"
 VALUES: Final[dict[str, list[str]]] = {
     "RUN": [RUN, EARLIER, f"data/runs/{RUN}", f"content/perf/{RUN}", "2026-10-05-imported"],
     "REPORT": [RUN, f"content/perf/{RUN}", f"data/runs/{RUN}"],
+    "[RUN]...": [RUN, EARLIER, f"data/runs/{RUN}"],
     "RUN|REPORT": [RUN, f"content/perf/{RUN}", f"data/runs/{RUN}/run.toml"],
     "[RUN/]LEFT": [OPENSSL, f"{RUN}/{OPENSSL}", f"data/runs/{RUN}/{OPENSSL}"],
     "[RUN/]RIGHT": [f"{RUN}/{RUSTLS}", f"{EARLIER}/{OPENSSL}"],

@@ -164,6 +164,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = text.replace(f'\n{key} = "', f'\n{key} = "{AS_TEXT}')
         more = f'[[warnings]]\ncode = "method"\nmessage = "{AS_TEXT}"\n\n[[files]]\n'
         path.write_text(text.replace("[[files]]\n", more, 1), encoding="utf-8")
+    for path in root.glob("data/hosts/*.toml"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('\nname = "', f'\nname = "{AS_TEXT}', 1), encoding="utf-8")
     (root / "raw").write_text(f"{BULK}{ATTACK}\n", encoding="utf-8")
     (root / "odd.toml").write_text(f"{ATTACK} = 1\n", encoding="utf-8")
     (root / f"{ATTACK}.tar.gz").write_bytes(b"")

@@ -271,7 +271,7 @@ ON_OTHERS = {
     f"render {OTHER}": "runs pages tables texts",
     f"show data/runs/{OTHER}": "runs tables",
     f"show content/perf/{OTHER}": "runs pages tables",
-    f"noise {OTHER}": "runs",
+    f"noise {OTHER}": "",
     f"compare {OTHER}/{OPENSSL} {OTHER}/{RUSTLS}": "runs",
     f"compare {OPENSSL} {RUSTLS}": "runs raw",
     f"export {OTHER} --format csv": "runs pages tables",
@@ -280,7 +280,7 @@ ON_OTHERS = {
     "summary HEAD": "changes",
     "import raw --out 2026-01-02-a --implementation openssl-1": "",
 }
-"""Commands on other things, and what they read besides: a predecessor, noise, claims."""
+"""Commands on other things, and what they read besides: a predecessor, claims."""
 
 
 CLAIMING = f"""\
@@ -347,14 +347,14 @@ def test_notes_are_named_by_their_place_in_the_project(two_reports: Path, tmp_pa
     assert tlsperf(site, "show", RUN).errors.startswith("tlsperf: data/notes.toml: this is not T")
 
 
-def test_changes_and_noise_of_an_earlier_run_that_is_damaged_are_left_out(
+def test_changes_since_an_earlier_run_that_is_damaged_are_left_out(
     two_reports: Path, tmp_path: Path
 ) -> None:
     site = Path(shutil.copytree(two_reports, tmp_path / "site"))
     raw = f"data/runs/{OTHER}/raw/records.jsonl"
     (site / raw).unlink()
     warning = f"warning: {raw}: the raw file is missing; left out"
-    for command in (of for of in OF_RUN if not of.startswith(("render", "build"))):
+    for command in (of for of in OF_REPORT if not of.startswith(("render", "build"))):
         done = tlsperf(site, *command.split())
         assert (done.code, done.errors.splitlines()) == (0, [warning]), command
     done = tlsperf(site, "render", "--check", RUN)

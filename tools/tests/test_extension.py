@@ -197,7 +197,7 @@ print(json.dumps([
             "lower",
         ],
         "row": ["TLS 1.3 memory, client", "memory-1-3-client-slack"],
-        "cells": [["500", None], ["300", "1.67x less (1.66 to 1.67)"]],
+        "cells": [["500", None], ["300", "1.67x less (1.65 to 1.68)"]],
         "changes": faster,
     }
     assert construction == {

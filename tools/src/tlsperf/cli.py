@@ -573,7 +573,7 @@ def spreads(
         ),
     ] = None,
 ) -> None:
-    """Prints how far runs of the same builds differ, and whether pages promise that.
+    """Compares runs of the same builds with what pages promise.
 
     Without RUN it writes data/spreads.json, from which intervals are made, of all runs. The exit
     code is 1 if two runs differ by more than pages promise.
