@@ -45,7 +45,6 @@ def of_row(sheet: dict[str, Any]) -> dict[str, Any]:
         (BOARD, lambda page: of_row(page["board"]), "text"),
         (PAGE, lambda page: page["reports"][0]["figures"][0], "text"),
         (PAGE, lambda page: page["reports"][0]["figures"][0], "ratio"),
-        (PAGE, lambda page: page["ceiling"]["shares"][0], "figure"),
     ],
 )
 def test_a_page_with_an_older_figure_is_named(

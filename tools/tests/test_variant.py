@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from project import ROOT
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.variant import PATTERN, parse_variant, sized_primitive
+from tlsperf.contract.variant import PATTERN, parse_variant
 
 EXAMPLES = json.loads((ROOT / "data" / "schema" / "variants.json").read_text(encoding="utf-8"))
 BEYOND_A_PATTERN = {"X25519+X25519", "sessions-4294967296", "aes-256-gcm-open-4294967296"}
@@ -81,11 +81,6 @@ def test_set_ups_are_compared_with_those_of_their_kind(texts: tuple[str, ...], g
 def test_variants_of_handshakes_have_readable_names(text: str, name: str, label: str) -> None:
     found = parse_variant(text)
     assert (found.name, found.label) == (name, label)
-
-
-def test_a_sized_primitive_is_one() -> None:
-    found = parse_variant(sized_primitive("aes-256-gcm", "seal", 16384))
-    assert (found.kind, found.number) == ("primitive", 16384)
 
 
 def test_the_schema_has_the_pattern() -> None:

@@ -182,31 +182,6 @@ class ScenarioLines(Model):
     marks: list[TrendMark]
 
 
-class PrimitiveShare(Model):
-    """The share of the primitives in the time of one build on one machine."""
-
-    implementation: Identifier
-    label: str
-    colour: Identifier
-    host: str
-    figure: str = Field(description="as readers see it, in the unit of the scenario")
-    ceiling: str = Field(description="the rate that the primitives alone would have")
-    percent: float = Field(ge=0, description="above 100 if they were not measured in the same way")
-    low: float | None = Field(None, ge=0)
-    high: float | None = Field(None, ge=0)
-    text: str = Field(description="61% (55 to 70%)")
-    note: str | None = Field(None, description="why it cannot be a share")
-    report: ReportReference = Field(description="of the figure")
-    primitives: ReportReference = Field(description="the report that measured the primitives")
-
-
-class PrimitiveCeiling(Model):
-    """What the primitives of a scenario allow, and what builds reach of it."""
-
-    needs: str = Field(description="x25519-generate, x25519-agree and rsa-2048-sign")
-    shares: list[PrimitiveShare] = Field(min_length=1)
-
-
 class ScenarioOverview(Model):
     """`content/scenarios/<anchor>/scenario.json`: a scenario in all reports, newest first.
 
@@ -224,9 +199,6 @@ class ScenarioOverview(Model):
     facts: list[ScenarioFact]
     newest: Chart = Field(description="the figures of the first report")
     lines: list[ScenarioLines]
-    ceiling: PrimitiveCeiling | None = Field(
-        None, description="absent: the primitives were not measured, or it has none"
-    )
     reports: list[ScenarioReport]
     older: int = Field(0, ge=0, description="reports that are left out")
 

@@ -172,11 +172,6 @@ def parse_variant(text: str) -> Variant:
     return Variant(text, "foreign")
 
 
-def sized_primitive(cipher: str, step: Literal["seal", "open"], size: int) -> str:
-    """The variant of a cipher as text: `aes-256-gcm-seal-16384`. `size` is in bytes."""
-    return f"{cipher}-{step}-{size}"
-
-
 def _checked(digits: str) -> int:
     number = int(digits)
     if number > _LARGEST:

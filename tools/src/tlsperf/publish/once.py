@@ -64,7 +64,7 @@ def _of_sheets(page: Mapping[str, Any]) -> Iterator[_Quoted]:
 
 
 def _of_scenario(page: Mapping[str, Any]) -> Iterator[_Quoted]:
-    """The figures of the newest report, and those beside the ceilings."""
+    """The figures of the newest report."""
     reports = page.get("reports", [])[:1]
     for report in reports:
         for of in report["figures"]:
@@ -73,5 +73,3 @@ def _of_scenario(page: Mapping[str, Any]) -> Iterator[_Quoted]:
             if "ratio" in of:
                 ratio = of["ratio"].partition(" (")[0]
                 yield _Quoted(*about, report["baseline"], ratio, report["id"])
-    for of in page.get("ceiling", {}).get("shares", ()):
-        yield _Quoted(of["host"], of["label"], page["id"], None, of["figure"], of["report"]["id"])

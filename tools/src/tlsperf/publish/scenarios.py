@@ -26,7 +26,6 @@ from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import csv_text, host_label
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.reports import by_time, host_of, newest_first
-from tlsperf.publish.shares import ceiling, primitives_by_build
 from tlsperf.publish.sheets import Source, by_host, is_own, newest
 from tlsperf.publish.trends import (
     FEWEST,
@@ -66,14 +65,7 @@ def scenarios(
 ) -> list[tuple[ScenarioOverview, list[Drawing]]]:
     """Each scenario with its charts, in the order in which the newest reports show them."""
     shared = [places for places in _places(reports).values() if len(places) >= FEWEST]
-    primitives = primitives_by_build(results for _, results in reports)
-    found = []
-    for places in shared:
-        hosts = [source.results for source in _newest(places)]
-        overview, drawings = _scenario(places, hosts[0].id, notes)
-        reached = ceiling([(of, of.tables[0]) for of in hosts], primitives)
-        found.append((overview.model_copy(update={"ceiling": reached}), drawings))
-    return found
+    return [_scenario(places, notes) for places in shared]
 
 
 def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[Place]]:
@@ -105,9 +97,9 @@ def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[
 
 
 def _scenario(
-    places: Sequence[Place], shown: Identifier, notes: Sequence[Caveat]
+    places: Sequence[Place], notes: Sequence[Caveat]
 ) -> tuple[ScenarioOverview, list[Drawing]]:
-    first = next(place for place in places if place.results.id == shown)
+    first = _newest(places)
     bars = _bars(first)
     lines = [drawn for of in _by_host(places) if (drawn := _lines(of, notes)) is not None]
     overview = ScenarioOverview(
@@ -141,8 +133,9 @@ def _comparing(places: Sequence[Place]) -> Sequence[Place]:
     return [place for place in places if len(_libraries(place)) > 1] or places
 
 
-def _newest(places: Sequence[Place]) -> list[Source]:
-    """The newest figures on each host; first the newest that compare libraries.
+def _newest(places: Sequence[Place]) -> Place:
+    """The newest of the places that compare the most libraries on each host; one of a single
+    library counts only if no host has another.
 
     Reports of our harness alone count on a host that has one.
     """
@@ -158,8 +151,9 @@ def _newest(places: Sequence[Place]) -> list[Source]:
     for of in by_host(measured):
         chosen = newest([s for s in of if s.results.id in own] or of, row, least=0)
         found += [chosen] if chosen else []
-    order = [results.id for results in newest_first(of.results for of in found)]
-    return sorted(found, key=lambda of: (len(of.libraries(row)) < 2, order.index(of.results.id)))
+    comparing = [of for of in found if len(of.libraries(row)) > 1] or found
+    first, *_ = newest_first(of.results for of in comparing)
+    return next(place for place in places if place.results.id == first.id)
 
 
 def _bars(place: Place) -> Drawing:
