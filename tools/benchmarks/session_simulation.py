@@ -49,7 +49,7 @@ SCENARIOS: Final = 16
 SESSIONS: Final = 5
 ROUNDS: Final = 6
 COMPARISONS: Final = (SCENARIOS + 1) * (IMPLEMENTATIONS - 1)
-"""Comparisons on a page: its rows, and the means of one table."""
+"""Comparisons on a simulated page: of its rows, and of one more row that averages them."""
 EFFECTS: Final = (0.003, 0.01)
 SPREADS: Final = (0.0014, 0.0024, 0.0032, 0.0039, 0.0045, 0.0058, 0.0069, 0.0095, 0.0139, 0.0178)
 CHANGE: Final = 1.03

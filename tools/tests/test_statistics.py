@@ -17,7 +17,6 @@ from tlsperf.analysis.statistics import (
     RatioEstimate,
     Summary,
     counted_ratio,
-    geometric_means,
     paired_ratio,
     stability_warnings,
     summary,
@@ -176,12 +175,6 @@ def test_impossible_pairs_are_rejected() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             paired_ratio(left, right)
-
-
-def test_geometric_means_are_taken_in_each_round() -> None:
-    assert geometric_means(np.array([[2, 1], [8, 9]])) == pytest.approx([4, 3])
-    with pytest.raises(ValueError, match="above zero"):
-        geometric_means(np.array([[0], [1]]))
 
 
 @given(series, st.integers(0, 1000), st.floats(-0.05, 0.05))

@@ -263,11 +263,6 @@ def normal_quantile(comparisons: int = 1) -> float:
     return -float(special.ndtri(ALPHA / 2 / comparisons))
 
 
-def geometric_means(rows: ArrayLike) -> Floats:
-    """The geometric mean over a group's rows in each round (array of rows x rounds, above zero)."""
-    return np.asarray(np.exp(_logs(np.asarray(rows, dtype=np.float64)).mean(axis=0)))
-
-
 def counted_ratio(left: ArrayLike, right: ArrayLike, same_within: float) -> RatioEstimate:
     """Right over left of counts, so that above 1 is fewer.
 
