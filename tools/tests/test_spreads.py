@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from commands import tlsperf
-from project import NEW
+from project import NEW, ROOT
 from synthetic import SIXTEEN, Rates, implementation, in_sessions, loaded_run
 from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.analysis.sessions import DEFAULT_SPREADS, spreads_of
@@ -24,6 +24,8 @@ from tlsperf.analysis.spreads import (
 )
 from tlsperf.contract.run import HostFacts, Source
 from tlsperf.contract.spreads import ModelSpreads
+from tlsperf.load.run import loader, read_runs
+from tlsperf.load.spreads import read_spreads
 
 ONE, TWO, THREE = "openssl-3.6.3", "boringssl-1", "rustls-1"
 MODEL = "family 25, model 17, stepping 1"
@@ -144,6 +146,13 @@ def test_a_model_without_runs_has_the_widest_of_virtual_machines_or_the_default(
     other = spreads_of(host(cpu="Another CPU"), known)
     assert (other.ratios, other.pairs) == (own.ratios, 0)
     assert spreads_of(host(cpu="Another CPU", virtual=False), known) == DEFAULT_SPREADS
+
+
+@pytest.mark.nightly
+def test_the_spreads_in_git_are_those_of_all_runs() -> None:
+    runs = [run for run in read_runs(ROOT / "data" / "runs").values() if is_repeatable(run)]
+    load = loader(ROOT / "data" / "runs")
+    assert read_spreads(ROOT) == spreads_of_models(pairs_of(measured(load(it.id)) for it in runs))
 
 
 # --- the command ---------------------------------------------------------------------------------
