@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from commands import tlsperf
 from project import NEW, ROOT
 from synthetic import SIXTEEN, Rates, implementation, in_sessions, loaded_run
 from tlsperf.analysis.series import MeasuredRun, measured
-from tlsperf.analysis.sessions import DEFAULT_SPREADS, spreads_of
+from tlsperf.analysis.sessions import DEFAULT_SPREADS, VIRTUAL_SPREADS, spreads_of
 from tlsperf.analysis.spreads import (
     PairOfRuns,
     agreement,
@@ -138,13 +139,13 @@ def test_a_day_is_foretold_by_the_others() -> None:
     assert not all(of.ratios_hold for of in foretold(pairs_of(odd))), "no other day was like it"
 
 
-def test_a_model_without_runs_has_the_widest_of_virtual_machines_or_the_default() -> None:
+def test_what_no_two_runs_of_a_model_have_is_assumed() -> None:
     known = [model(run_of(20), run_of(21, (1.2, 1.2, 1.3)))]
     own = spreads_of(host(), known)
-    assert own.pairs == 1
+    assert own.pairs["transfer"] == 1
     assert own.ratios["transfer"] > 5
-    other = spreads_of(host(cpu="Another CPU"), known)
-    assert (other.ratios, other.pairs) == (own.ratios, 0)
+    assert own.ratios["threads"] == VIRTUAL_SPREADS.ratios["threads"], "no pair has it"
+    assert spreads_of(host(cpu="Another CPU"), known) == VIRTUAL_SPREADS
     assert spreads_of(host(cpu="Another CPU", virtual=False), known) == DEFAULT_SPREADS
 
 
@@ -158,24 +159,41 @@ def test_the_spreads_in_git_are_those_of_all_runs() -> None:
 # --- the command ---------------------------------------------------------------------------------
 
 
-def test_all_runs_make_the_file_and_two_runs_are_compared_with_it(project: Path) -> None:
-    file = project / "data" / "spreads.json"
-    file.unlink(missing_ok=True)
-    every = tlsperf(project, "spreads")
+@pytest.fixture
+def site(project: Path, tmp_path: Path) -> Path:
+    """A copy of the project's runs."""
+    shutil.copytree(project / "data", tmp_path / "data")
+    shutil.copy(project / "config.toml", tmp_path)
+    return tmp_path
+
+
+def test_all_runs_make_the_file_and_two_runs_are_compared_with_it(site: Path) -> None:
+    file = site / "data" / "spreads.json"
+    every = tlsperf(site, "spreads")
     assert every.code == 0, every.errors
     known = json.loads(file.read_text(encoding="utf-8"))["models"]
     assert any(of["days"] > 1 for of in known)
     made = file.read_bytes()
-    both = tlsperf(project, "spreads", "2026-11-07-versions", NEW)
+    both = tlsperf(site, "spreads", "2026-11-07-versions", NEW)
     assert both.code == 0, both.errors
     assert "100.0% of" in both.out
     assert file.read_bytes() == made
 
 
-def test_runs_that_nothing_repeats_are_named(project: Path) -> None:
-    alone = tlsperf(project, "spreads", NEW)
-    assert alone.code == 1
-    assert "measure a suite twice" in alone.errors
-    unknown = tlsperf(project, "spreads", "2026-11-22-nothing")
+def test_runs_that_nothing_repeats_are_named(site: Path) -> None:
+    alone = tlsperf(site, "spreads", NEW)
+    assert (alone.code, "expected two runs" in alone.errors) == (1, True)
+    unknown = tlsperf(site, "spreads", NEW, "2026-11-22-nothing")
     assert unknown.code == 1
     assert "2026-11-22-nothing: found no such run" in unknown.errors
+    for run in (site / "data" / "runs").iterdir():
+        if run.name != NEW:
+            shutil.rmtree(run)
+    file = site / "data" / "spreads.json"
+    file.write_text('{"schema": 1, "models": [}', encoding="utf-8")
+    damaged = tlsperf(site, "validate")
+    assert damaged.code == 1
+    assert "data/spreads.json:1: found '}'" in damaged.errors
+    single = tlsperf(site, "spreads")
+    assert (single.code, "measure a suite again" in single.out) == (0, True)
+    assert json.loads(file.read_bytes())["models"] == [], "what it had is no longer true"

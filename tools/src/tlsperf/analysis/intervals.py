@@ -23,6 +23,7 @@ from tlsperf.analysis.sessions import (
 )
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.results import IntervalSource
+from tlsperf.contract.run import FigureKind
 from tlsperf.contract.text import counted
 
 
@@ -68,53 +69,47 @@ class Intervals:
         """Whether figures of a row are the same on another day. A rate of a virtual machine is not:
         it has no interval, and three digits.
         """
-        return not (self.spreads.virtual and moves_with_host(row))
+        return not (self.spreads.virtual and row.definition.is_time)
 
     @cached_property
     def source(self) -> IntervalSource | None:
         """Where the spread between runs comes from; None where no row has one."""
-        tested = (
-            sample.counts and sample.has_rounds and not sample.is_extreme
-            for row in self.rows
-            for sample in row.samples.values()
-            if not row.definition.is_count
-        )
-        if not any(tested):
+        if not self._kinds:
             return None
-        return "measured" if self.spreads.pairs else "assumed"
+        return "measured" if self._kinds <= self.spreads.pairs.keys() else "assumed"
+
+    @cached_property
+    def _kinds(self) -> set[FigureKind]:
+        """The kinds of the rows with a ratio or an interval that is no count's."""
+        return {
+            kind_of(row.scenario, row.statistic)
+            for row in self.rows
+            if not row.definition.is_count
+            and any(s.counts and s.has_rounds and not s.is_extreme for s in row.samples.values())
+        }
 
     @property
     def note(self) -> str | None:
         """The sentences that say what intervals and rates promise."""
         if self.source is None:
             return None
-        kinds = {(row.scenario, row.statistic) for row in self.rows if not row.definition.is_count}
-        ratios, rates = (
-            max(of[kind_of(*kind)] for kind in kinds)
-            for of in (self.spreads.ratios, self.spreads.rates)
-        )
-        found = [self._of_ratios(ratios)]
-        if not all(map(self.reproduces, self.rows)):
+        ratios = max(self.spreads.ratios[kind] for kind in self._kinds)
+        rates = max(self.spreads.rates[kind] for kind in self._kinds)
+        known = min(self.spreads.pairs.get(kind, 0) for kind in self._kinds)
+        steady = all(map(self.reproduces, self.rows))
+        differ = f"95% of the ratios of two runs differ by less than {ratios:.1f}%"
+        if steady:
+            differ += f", and 95% of the figures by less than {rates:.1f}%"
+        found = [
+            f"An interval predicts another run on this processor model: {differ} "
+            f"({counted(known, 'pair')} of runs of the same builds)."
+            if known
+            else "An interval predicts another run on this processor model, of which no two runs of "
+            f"the same builds are known: it is assumed that {differ}."
+        ]
+        if not steady:
             found.append(
-                "Rates are of the days of measurement: on this virtual machine, those of two runs "
-                f"differ by up to {rates:.0f}%, for all libraries alike. Compare ratios."
+                "Rates are of the days of measurement: on this virtual machine those of two runs "
+                f"differ by up to {rates:.0f}%, mostly for all libraries alike. Compare ratios."
             )
         return " ".join(found)
-
-    def _of_ratios(self, percent: float) -> str:
-        predicts = "A ratio's interval predicts another run on this processor model"
-        if self.spreads.pairs:
-            return (
-                f"{predicts}: in {counted(self.spreads.pairs, 'pair')} of runs, on "
-                f"{counted(self.spreads.days, 'day')}, ratios of the same builds differ by up to "
-                f"{percent:.1f}%."
-            )
-        return (
-            f"{predicts}, of which no two runs are known: it is assumed that their ratios differ by "
-            f"up to {percent:.1f}%."
-        )
-
-
-def moves_with_host(row: Series) -> bool:
-    """Whether a figure is of time, which changes with the speed of the host."""
-    return not (row.definition.is_count or row.definition.whole)

@@ -47,11 +47,12 @@ def sample_ratio(
     rules: Rules = Rules(),  # noqa: B008 (frozen)
     prior: Prior = NO_PRIOR,
     untested: str = NO_ROUNDS,
+    against: Series | None = None,
 ) -> RatioEstimate | None:
     """Left over right in a row, in pairs if both have rounds of a run whose rounds are pairs.
 
     `prior` is for the table's ratios between sessions; `untested` is the note of a ratio without
-    rounds. Returns None if a side has no usable figure, or the sides are of two hosts.
+    rounds; `against` is the row of the right side if it is another one. Returns None if a side has no usable figure, or the sides are of two hosts.
     """
     if not (left.counts and right.counts and rules.are_comparable(left, right)):
         return None
@@ -68,14 +69,14 @@ def sample_ratio(
         return unpaired_ratio(
             left.rounds, right.rounds, rules.comparisons, better, drift, rules.floor
         )
+    floor = rules.floor if row.definition.is_time else SAME_WITHIN
     sessions = session_logs(left, right, rules.pairs)
-    spread = rules.spreads.of_ratio(row.scenario, row.statistic)
+    other = against.scenario if against else None
+    spread = rules.spreads.of_ratio(row.scenario, row.statistic, other)
     if len(sessions) >= FEWEST_SESSIONS:
-        return session_ratio(
-            sessions, prior, len(common), rules.comparisons, better, rules.floor, spread
-        )
+        return session_ratio(sessions, prior, len(common), rules.comparisons, better, floor, spread)
     ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
-    return paired_ratio(ours, theirs, rules.comparisons, better, spread, rules.floor)
+    return paired_ratio(ours, theirs, rules.comparisons, better, spread, floor)
 
 
 def can_be_tested(row: Series, *samples: Sample) -> bool:
@@ -188,7 +189,7 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
         reach = rounded(max(high, 1 / low), 6)
         return f"the same within {size_text(reach)}" if reach > 1 else "the same"
     if ratio.verdict == "no difference shown":
-        return _same_text(low, value, high)
+        return _same_text(low, high, seen_from(ratio) or SAME_WITHIN)
     if is_count and f"{low:.2f}" == f"{high:.2f}":
         return f"{_above_one(max(value, 1 / value))}x {better if value > 1 else worse}"
     if ratio.verdict == "not tested":
@@ -199,27 +200,21 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     return f"{_above_one(value)}x {word} ({_above_one(low)} to {_above_one(high)})"
 
 
-def _same_text(low: float, value: float, high: float) -> str:
+def _same_text(low: float, high: float, seen: float) -> str:
     """No difference, and the least that would have been one: `no difference shown (7% would show)`.
 
     If the interval has only ratios that nobody decides by: `the same within 2%`.
     """
-    reach = max(high, 1 / low)
-    if reach <= SAME_WITHIN or not low <= 1 <= high:
-        return f"the same within {size_text(rounded(max(reach, SAME_WITHIN), 6))}"
-    seen = size_text(rounded(_seen_from(low, value, high), 6))
-    return f"no difference shown ({seen} would show)"
+    if max(high, 1 / low) <= SAME_WITHIN:
+        return f"the same within {size_text(SAME_WITHIN)}"
+    return f"no difference shown ({size_text(rounded(seen, 6))} would show)"
 
 
-def _seen_from(low: float, value: float, high: float) -> float:
-    return max(high / value, value / low, SAME_WITHIN)
-
-
-def seen_from(ratio: Ratio | RatioEstimate) -> float | None:
+def seen_from(ratio: RatioEstimate) -> float | None:
     """The ratio (above 1) from which a difference would have had a verdict; None without a test."""
     if ratio.low is None or ratio.high is None:
         return None
-    return _seen_from(ratio.low, ratio.value, ratio.high)
+    return max(ratio.high / ratio.value, ratio.value / ratio.low, ratio.floor)
 
 
 def _above_one(value: float) -> str:
@@ -240,7 +235,7 @@ def loss_text(ratio: RatioEstimate) -> str:
     if ratio.verdict == "too few rounds" or ratio.low is None or ratio.high is None:
         return f"{_part(ratio.value)}, {ratio.verdict}"
     if ratio.verdict == "no difference shown":
-        return _same_text(ratio.low, ratio.value, ratio.high)
+        return _same_text(ratio.low, ratio.high, seen_from(ratio) or SAME_WITHIN)
     low, high = sorted(abs(_percent(bound)) for bound in (ratio.low, ratio.high))
     return f"{_part(ratio.value)} ({low:.1f} to {high:.1f}%)"
 
@@ -289,6 +284,8 @@ def inverted(ratio: Ratio, metric: Metric) -> Ratio:
         high=None if ratio.low is None else 1 / ratio.low,
         verdict=_OPPOSITE.get(ratio.verdict, ratio.verdict),
     )
+    if ratio.verdict == "no difference shown":  # its size is that of both directions
+        return _as_ratio(estimate, ratio.text, 6)
     return as_ratio(estimate, metric)
 
 

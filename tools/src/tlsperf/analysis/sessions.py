@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Final
 
@@ -219,7 +219,14 @@ def session_ratio(
     value, low, high = (math.exp(x) for x in (middle, middle - half, middle + half))
     found, note = verdict(low, high, value, floor)
     return RatioEstimate(
-        value=value, low=low, high=high, verdict=found, paired=True, rounds=rounds, note=note
+        value=value,
+        low=low,
+        high=high,
+        verdict=found,
+        paired=True,
+        rounds=rounds,
+        note=note,
+        floor=floor,
     )
 
 
@@ -232,10 +239,8 @@ class Spreads:
 
     rates: Mapping[FigureKind, float]
     ratios: Mapping[FigureKind, float]
-    pairs: int = 0
-    """Pairs of runs on the processor model of the run; 0 for an assumption."""
-    days: int = 0
-    """The days on which they were measured."""
+    pairs: Mapping[FigureKind, int] = field(default_factory=dict)
+    """Pairs of runs on this processor model; absent of a kind for an assumption."""
     virtual: bool = False
     """Whether the host is a virtual machine: its rates have no interval."""
 
@@ -243,9 +248,14 @@ class Spreads:
         """Standard deviation of a median between runs, in logs."""
         return _deviation(self.rates[kind_of(scenario, statistic)])
 
-    def of_ratio(self, scenario: Scenario, statistic: Statistic = "value") -> float:
-        """Standard deviation of the ratio of two builds between runs, in logs."""
-        return _deviation(self.ratios[kind_of(scenario, statistic)])
+    def of_ratio(
+        self, scenario: Scenario, statistic: Statistic = "value", against: Scenario | None = None
+    ) -> float:
+        """Standard deviation of a ratio between runs, in logs: of two builds in a scenario, or of
+        one build in this scenario and in another one.
+        """
+        apart = against is not None and apart_by_key_exchange(scenario, against)
+        return _deviation(self.ratios["key-exchange" if apart else kind_of(scenario, statistic)])
 
 
 def _deviation(percent: float) -> float:
@@ -271,27 +281,50 @@ DEFAULT_SPREADS: Final = Spreads(
         "latency": 2.9,
         "memory": 1.0,
         "other": 0.7,
+        "key-exchange": 0.5,
     },
 )
-"""For a processor model without two runs."""
+"""For a processor model without two runs: how far ten runs of one day differed."""
+
+VIRTUAL_SPREADS: Final = Spreads(
+    rates={
+        "transfer": 22.3,
+        "full-handshake": 32.8,
+        "resumed-handshake": 43.9,
+        "threads": 18.1,
+        "latency": 20.9,
+        "memory": 1.1,
+        "other": 7.5,
+    },
+    ratios={
+        "transfer": 8.1,
+        "full-handshake": 9.2,
+        "resumed-handshake": 8.1,
+        "threads": 9.6,
+        "latency": 11.9,
+        "memory": 3.1,
+        "other": 3.2,
+        "key-exchange": 7.9,
+    },
+    virtual=True,
+)
+"""For a virtual machine without two runs: the widest of the two in data/spreads.json of this project."""
 
 
 def spreads_of(host: HostFacts | None, known: Sequence[ModelSpreads]) -> Spreads:
-    """The spreads of a host's processor model. A virtual machine of another model has the largest
-    of all virtual ones, another host the default.
-    """
+    """The spreads of a host's processor model. A kind that it lacks is assumed."""
     if host is None:
         return DEFAULT_SPREADS
-    own = [of for of in known if one_model(of.host, host)]
-    used = own[:1] or [of for of in known if host.virtual and of.host.virtual]
-    rates, ratios = dict(DEFAULT_SPREADS.rates), dict(DEFAULT_SPREADS.ratios)
-    for kind in rates:
-        of_kind = [of.kinds[kind] for of in used if kind in of.kinds]
-        rates[kind] = max((of.rates for of in of_kind), default=rates[kind])
-        found = [of.ratios for of in of_kind if of.ratios is not None]
-        ratios[kind] = max(found, default=ratios[kind])
-    counts = {"pairs": own[0].pairs, "days": own[0].days} if own else {}
-    return Spreads(rates, ratios, virtual=bool(host.virtual), **counts)
+    assumed = VIRTUAL_SPREADS if host.virtual else DEFAULT_SPREADS
+    own = next((of.kinds for of in known if one_model(of.host, host)), {})
+    rates = {kind: of.rates for kind, of in own.items() if of.rates is not None}
+    ratios = {kind: of.ratios for kind, of in own.items() if of.ratios is not None}
+    return replace(
+        assumed,
+        rates={**assumed.rates, **rates},
+        ratios={**assumed.ratios, **ratios},
+        pairs={kind: of.pairs for kind, of in own.items()},
+    )
 
 
 def kind_of(scenario: Scenario, statistic: Statistic = "value") -> FigureKind:
@@ -307,3 +340,10 @@ def kind_of(scenario: Scenario, statistic: Statistic = "value") -> FigureKind:
     if scenario.operation != "handshake":
         return "other"
     return "full-handshake" if scenario.resumption in (None, "none") else "resumed-handshake"
+
+
+def apart_by_key_exchange(one: Scenario, other: Scenario) -> bool:
+    """Whether two scenarios of one thread are the same but for the key exchange."""
+    if one.key_exchange == other.key_exchange or (one.threads or 1) > 1:
+        return False
+    return one.model_copy(update={"key_exchange": other.key_exchange}) == other

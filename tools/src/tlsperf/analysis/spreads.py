@@ -18,11 +18,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tlsperf.analysis.intervals import Intervals, moves_with_host
+from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import MeasuredRun, Rules, Series
-from tlsperf.analysis.sessions import Prior, Spreads, kind_of, spreads_of
-from tlsperf.analysis.statistics import ALPHA, RatioEstimate
+from tlsperf.analysis.sessions import Spreads, kind_of, spreads_of
+from tlsperf.analysis.statistics import ALPHA, Floats, RatioEstimate
 from tlsperf.contract.host import one_model
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import FigureKind, HostFacts, Run
@@ -41,6 +41,18 @@ class Difference(NamedTuple):
 
     kind: FigureKind
     log: float
+
+
+_Side = tuple[tuple[Series, Series], Identifier]
+"""A row in both runs, and a build."""
+
+
+class _Compared(NamedTuple):
+    """Two sides of a ratio that both runs have."""
+
+    kind: FigureKind
+    left: _Side
+    right: _Side
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +88,44 @@ class PairOfRuns:
         ]
 
     @cached_property
+    def compared(self) -> list[_Compared]:
+        """Each two builds in each row, and each build in each two rows that differ in their key
+        exchange, if both runs measured them side by side.
+        """
+        found = [
+            _Compared(_kind(both[0]), (both, a), (both, b))
+            for both in self.rows
+            for a, b in combinations(self.builds, 2)
+        ]
+        alike: dict[object, list[tuple[Series, Series]]] = {}
+        for both in self.rows:
+            row = both[0]
+            if row.definition.primary and _kind(row) in ("full-handshake", "resumed-handshake"):
+                others = row.scenario.model_copy(update={"key_exchange": None})
+                alike.setdefault((others, *row.key[1:]), []).append(both)
+        found += [
+            _Compared("key-exchange", (one, i), (other, i))
+            for rows in alike.values()
+            for one, other in combinations(rows, 2)
+            for i in self.builds
+        ]
+        return [of for of in found if all(map(len, self.logs(of)))]
+
+    def logs(self, of: _Compared) -> list[Floats]:
+        """The log ratios of the sessions of each run; empty where one side does not count."""
+        (left, a), (right, b) = of.left, of.right
+        return [
+            session_logs(left[at].samples[a], right[at].samples[b], frozenset([run.id]))
+            if left[at].counts_for(a) and right[at].counts_for(b)
+            else np.array([])
+            for at, run in enumerate((self.one, self.other))
+        ]
+
+    @cached_property
     def ratios(self) -> list[Difference]:
-        """Of each two builds in each row, if both runs measured them side by side."""
-        found = []
-        for row, there in self.rows:
-            for pair in combinations(self.builds, 2):
-                logs = [
-                    session_logs(of.samples[pair[0]], of.samples[pair[1]], frozenset([run.id]))
-                    for run, of in ((self.one, row), (self.other, there))
-                    if all(of.counts_for(i) for i in pair)
-                ]
-                if len(logs) == 2 and all(map(len, logs)):
-                    found.append(Difference(_kind(row), float(logs[1].mean() - logs[0].mean())))
-        return found
+        """Of what they compare."""
+        logs = ((of.kind, self.logs(of)) for of in self.compared)
+        return [Difference(kind, float(two.mean() - one.mean())) for kind, (one, two) in logs]
 
 
 class Agreement(NamedTuple):
@@ -179,7 +216,7 @@ def spreads_of_models(pairs: Sequence[PairOfRuns]) -> list[ModelSpreads]:
     found = []
     for host, own in groups:
         ids = {of.id for pair in own for of in (pair.one, pair.other)}
-        kinds = sorted({difference.kind for pair in own for difference in pair.rates})
+        kinds = sorted({of.kind for pair in own for of in (*pair.rates, *pair.ratios)})
         model = ModelSpreads(
             host=_identity(host),
             runs=len(ids),
@@ -230,10 +267,10 @@ def _spread(pairs: Sequence[PairOfRuns], kind: FigureKind) -> Spread:
     of_pairs = [_quantile(of, WITHIN) for of in rates if of]
     every = [log for of in rates for log in of]
     return Spread(
-        rates=_percent(max([_quantile(every, 1 - ALPHA), *of_pairs])),
+        rates=_percent(max([_quantile(every, 1 - ALPHA), *of_pairs])) if every else None,
         ratios=_percent(_quantile(ratios, 1 - ALPHA)) if ratios else None,
-        pairs=sum(map(bool, rates)),
-        figures=len(every),
+        pairs=sum(any(of.kind == kind for of in (*it.rates, *it.ratios)) for it in pairs),
+        figures=len(every) or len(ratios),
     )
 
 
@@ -282,7 +319,7 @@ def foretold(pairs: Sequence[PairOfRuns]) -> list[Agreement]:
 
 
 def _estimates(pair: PairOfRuns, spreads: Spreads) -> Iterator[tuple[RatioEstimate, RatioEstimate]]:
-    """The ratio of each two builds in each row, as each run by itself would print it."""
+    """Each ratio of two builds or of two key exchanges, as each run by itself would print it."""
     rules = [
         Rules(
             pairs=frozenset([run.id]),
@@ -291,23 +328,24 @@ def _estimates(pair: PairOfRuns, spreads: Spreads) -> Iterator[tuple[RatioEstima
         )
         for run in (pair.one, pair.other)
     ]
-    for a, b in combinations(pair.builds, 2):
-        rows = [
-            both
-            for both in pair.rows
-            if all(row.counts_for(i) and row.samples[i].has_rounds for row in both for i in (a, b))
-        ]
-        priors: list[Prior] = [
-            prior_of_ratios(
-                session_logs(both[at].samples[a], both[at].samples[b], rules[at].pairs)
-                for both in rows
-            )
-            for at in (0, 1)
-        ]
-        for both in rows:
+    groups: dict[object, list[_Compared]] = {}
+    for of in pair.compared:
+        (_, a), (_, b) = of.left, of.right
+        groups.setdefault((of.kind == "key-exchange" or (a, b)), []).append(of)
+    for group in groups.values():
+        priors = [prior_of_ratios(logs) for logs in zip(*map(pair.logs, group), strict=True)]
+        for of in group:
+            (left, a), (right, b) = of.left, of.right
             found = [
-                sample_ratio(row.samples[a], row.samples[b], row, rules[at], priors[at])
-                for at, row in enumerate(both)
+                sample_ratio(
+                    left[at].samples[a],
+                    right[at].samples[b],
+                    left[at],
+                    rules[at],
+                    priors[at],
+                    against=right[at],
+                )
+                for at in (0, 1)
             ]
             if found[0] is not None and found[1] is not None:
                 yield found[0], found[1]
@@ -322,7 +360,7 @@ def _rates_within(pair: PairOfRuns, spreads: Spreads) -> Iterator[bool]:
                 continue
             for (mine, intervals), (yours, _) in (sides, sides[::-1]):
                 value = yours.samples[i].figure
-                if spreads.virtual and moves_with_host(mine):
+                if not intervals.reproduces(mine):
                     most = 1 + spreads.rates[_kind(mine)] / 100
                     ratio = value / mine.samples[i].figure
                     yield max(ratio, 1 / ratio) <= most

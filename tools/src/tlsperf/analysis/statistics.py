@@ -84,6 +84,8 @@ class RatioEstimate:
     rounds: int
     """Number of pairs; without common rounds, the smaller number of the two sides."""
     note: str | None = None
+    floor: float = SAME_WITHIN
+    """The ratio up to which there is no difference."""
 
     def untested(self, note: str) -> RatioEstimate:
         """The same ratio and interval without a verdict; `note` gives the reason."""
@@ -383,6 +385,7 @@ def _estimate(
         paired=paired,
         rounds=rounds,
         note=note,
+        floor=floor,
     )
 
 

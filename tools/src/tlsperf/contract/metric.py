@@ -66,6 +66,11 @@ class MetricDefinition:
         """Whether it is a count: it does not move with the host."""
         return self.same_within is not None
 
+    @property
+    def is_time(self) -> bool:
+        """Whether it is of time, which moves with the speed of the host, unlike bytes."""
+        return not (self.is_count or self.whole)
+
     def units_of(self, operation: str) -> tuple[str, ...]:
         """The units that an observation of an operation may have; empty if there is none."""
         return self.units.get(operation, self.units.get(ANY, ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Final, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -50,7 +51,9 @@ class Ratio(Model):
 
     def _check_same(self, low: float, high: float) -> Self:
         """The text has the size within which the two are, or from which they would differ."""
-        ratios = (high, 1 / low, high / self.value, self.value / low, 1.02)
+        ratios = [high, 1 / low, high / self.value, self.value / low, 1.02]
+        if floor := re.search(r"noise floor of ([0-9.]+)%", self.note or ""):
+            ratios += [1 + float(floor[1]) / 100, 1 + (float(floor[1]) + 0.5) / 100]
         near = {size_text(ratio * (1 + at)) for ratio in ratios for at in (-5e-6, 0, 5e-6)}
         if not ({*self.text.replace("(", "").split()} & near or self.text == "the same"):
             raise ValueError(f"a text with one of {', '.join(sorted(near))}, not {self.text!r}")
@@ -76,7 +79,8 @@ def size_text(ratio: float) -> str:
     """A ratio above 1 as the size of a difference, rounded up: 7%, 2.5x."""
     if ratio < 2:
         return f"{math.ceil(round(100 * (ratio - 1), 3))}%"
-    return f"{math.ceil(round(10 * ratio, 3)) / 10:.1f}x"
+    step = 10.0 ** (math.floor(math.log10(ratio)) - 1)
+    return f"{math.ceil(round(ratio / step, 3)) * step:,.{1 if ratio < 10 else 0}f}x"
 
 
 def _check_interval(low: float | None, high: float | None) -> None:

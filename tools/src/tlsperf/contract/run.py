@@ -17,9 +17,18 @@ else:
     LibraryId = Literal[tuple(NAMES)]
 
 FigureKind = Literal[
-    "transfer", "full-handshake", "resumed-handshake", "threads", "latency", "memory", "other"
+    "transfer",
+    "full-handshake",
+    "resumed-handshake",
+    "threads",
+    "latency",
+    "memory",
+    "other",
+    "key-exchange",
 ]
-"""The kinds of figures that have a spread of their own between two runs."""
+"""The kinds of figures that have a spread of their own between two runs. The last one is the ratio of
+two key exchanges of one build.
+"""
 
 MOST_IMPLEMENTATIONS: Final = 100
 """The limit for one run: each implementation has a column or line in every table of its report."""

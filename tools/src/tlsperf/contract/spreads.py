@@ -18,7 +18,7 @@ class Spread(Model):
     intervals that come of it.
     """
 
-    rates: float = Field(ge=0, description="of one build")
+    rates: float | None = Field(None, ge=0, description="of one build; absent of key exchanges")
     ratios: float | None = Field(None, ge=0, description="of two builds, measured side by side")
     pairs: int = Field(ge=1, description="pairs of runs with such figures")
     figures: int = Field(ge=1, description="figures in these pairs")

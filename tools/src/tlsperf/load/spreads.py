@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from tlsperf.contract.errors import mismatch
 from tlsperf.contract.spreads import ModelSpreads, SpreadsFile
+from tlsperf.load.json_text import parse_json
 
 SPREADS = "data/spreads.json"
 
@@ -16,7 +17,8 @@ def read_spreads(root: Path) -> list[ModelSpreads]:
     """The spreads of all processor models; none without the file. Raises FormatError."""
     path = root / SPREADS
     try:
-        return SpreadsFile.model_validate_json(path.read_bytes()).models
+        text = path.read_text("utf-8", errors="replace")
+        return SpreadsFile.model_validate(parse_json(text, str(path))).models
     except FileNotFoundError:
         return []
     except ValidationError as error:

@@ -18,6 +18,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Run
 from tlsperf.contract.shipped import SHIPPED
 from tlsperf.load.page import Page
+from tlsperf.load.spreads import SPREADS
 from tlsperf.publish.files import put_file
 
 FILE: Final = Path("data", "checked.json")
@@ -104,8 +105,7 @@ def report_digest(
 ) -> str:
     """The digest of a report: what it is made from, and what was made.
 
-    A report depends on others: those that its page names, and its predecessor. The noise of its
-    runs is also from other runs on their hosts that are not later.
+    A report depends on others: those that its page names, and its predecessor.
     """
     data, text = root / "data", page.opening + page.front_matter + page.rest
     own = [runs[run] for run in page.report.runs if run in runs]
@@ -118,20 +118,16 @@ def report_digest(
         for it in pages
         if it.report.id != page.report.id and (it.report.id in text or it.report.id == before)
     ]
-    beside = [
-        run.id
-        for run in runs.values()
-        if any(run.host_id == of.host_id and run.date <= of.date for of in own)
-    ]
     folder = page.path.parent
     paths = [
         page.path,
         *(folder / name for name in page.generated.get("files", [])),
-        *(data / "runs" / run / "run.toml" for run in {*page.report.runs, *beside}),
+        *(data / "runs" / run / "run.toml" for run in page.report.runs),
         *(it.path.with_name("page.json") for it in named),
         *data.glob("hosts/*.toml"),
         *data.glob("comparisons/*"),
         data / "notes.toml",
+        root / SPREADS,
     ]
     raw = (data / "runs" / run / "raw" for run in page.report.runs)
     return digest(root, paths, *sorted(path.name for folder in raw for path in folder.glob("*.gz")))

@@ -53,6 +53,7 @@ from tlsperf.load.spreads import read_spreads
 from tlsperf.publish.assemble import with_floors
 from tlsperf.report.notes import caveats_for, warnings_for
 from tlsperf.report.sections import report_noise
+from tlsperf.report.tables import without_dividing
 
 
 @dataclass(frozen=True)
@@ -349,15 +350,16 @@ def _beyond_shift(
     if any(has_speed(pair.row) for pair in pairs):
         names = listed([implementation_label(of) for of in shared])
         message = (
-            f"Of what both runs have ({names}): {shift.text} in {right.run.id}. Ratios are what "
-            "differs beyond that."
+            f"Of what both runs have ({names}): {shift.text} in {right.run.id}. A ratio is of "
+            "what differs beyond that."
             if shift.own
             else f"{left.run.id} and {right.run.id} share no other build, so a change of the machine "
             "and one of the library cannot be told apart: no verdict."
         )
         said = [RunWarning(code="common-cause", message=message)]
-    warnings = {"warnings": [*said, *results.warnings]}
-    return _with_each_row(results, changed).model_copy(update=warnings)
+    made = _with_each_row(results, changed)
+    tables = [without_dividing(table) for table in made.tables]
+    return made.model_copy(update={"warnings": [*said, *results.warnings], "tables": tables})
 
 
 _BEYOND: Final = "beyond what the builds of both runs share"

@@ -66,7 +66,8 @@ def shown_tables(results: Results) -> Iterator[ShownTable]:
                 for cell in row.cells
             ]
             baseline = labels[table.baseline] if table.baseline else None
-            caption = table.caption + (f" All ratios are {note}." if note else "")
+            said = [table.caption, f"All ratios are {note}." if note else "", table.interval_note]
+            caption = " ".join(filter(None, said))
             yield ShownTable(table, baseline, lines, caption)
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -25,11 +26,13 @@ from tlsperf.analysis.spreads import (
     spreads_of_models,
 )
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.host import one_model
 from tlsperf.contract.record import Identifier
+from tlsperf.contract.run import Host
 from tlsperf.contract.spreads import ModelSpreads, SpreadsFile
-from tlsperf.contract.text import ABSENT, host_label, markdown_table
+from tlsperf.contract.text import ABSENT, counted, host_label, markdown_table
 from tlsperf.load.damage import readable
-from tlsperf.load.run import loader, read_runs
+from tlsperf.load.run import LoadedRun, loader, read_hosts, read_runs
 from tlsperf.load.spreads import SPREADS, read_spreads
 from tlsperf.publish.files import put_file
 
@@ -42,37 +45,53 @@ _HEADS: Final = (
 def spreads_text(root: Path, names: Sequence[Identifier]) -> tuple[str, bool]:
     """The spreads as Markdown, and whether all pairs of runs keep what pages promise.
 
-    Without names, data/spreads.json is made again from all runs; with names, only the pairs of
-    these runs are compared with it. Raises UserError if no two runs have a build and a processor
-    model in common.
+    Without names, data/spreads.json is made again from all runs; with names, only these runs are
+    compared, with what it has. Raises UserError if two of them are not there or have no build in
+    common.
     """
     folder = root / "data" / "runs"
+    hosts = read_hosts(root / "data" / "hosts")
     runs = {id_: run for id_, run in read_runs(folder).items() if is_repeatable(run)}
     if unknown := [name for name in names if name not in runs]:
         raise UserError(
-            f"{folder / unknown[0]}: found no such run, or one without times of tlsbench; expected "
-            "runs that another run could repeat"
+            f"{folder / unknown[0]}: found no such run, or one without times of tlsbench, expected "
+            "a run that another could repeat"
         )
     load = loader(folder)
-    pairs = pairs_of(map(measured, readable(load, names or runs)), across_models=bool(names))
-    if not any(pair.one_model for pair in pairs):
+    read = readable(load, list(dict.fromkeys(names)) or runs)
+    pairs = pairs_of((measured(_with_model(run, hosts)) for run in read), across_models=bool(names))
+    if names and not pairs:
         raise UserError(
-            f"{folder}: found no two runs of the same builds on one processor model, expected "
-            "some: measure a suite twice"
+            f"{folder}: found no build that two of these runs have, expected two runs of the same "
+            "builds"
         )
     known = read_spreads(root) if names else spreads_of_models(pairs)
     found = [(pair, agreement(pair, known) if pair.one_model else None) for pair in pairs]
-    text = _pairs_text(found)
-    if not names:
-        put_file(root / SPREADS, _json(known).encode())
-        without = _together(foretold(pairs))
-        text = (
-            f"{_models_text(known)}\n{text}With spreads from the other days alone, "
-            f"{_of(without.ratios_within, without.ratios)} of the ratios of a day and "
-            f"{_of(without.rates_within, without.rates)} of its rates are within, and "
-            f"{without.contradictions} of {without.verdicts} verdicts contradict.\n"
+    if names:
+        return _pairs_text(found), all(of is None or of.holds for _, of in found)
+    put_file(root / SPREADS, _json(known).encode())
+    if not pairs:
+        return (
+            "No two runs of the same builds on one processor model: measure a suite again.\n",
+            True,
         )
-    return text, all(of is None or of.holds for _, of in found)
+    without = _together(foretold(pairs))
+    text = (
+        f"{_models_text(known)}\nWith spreads from the other days alone, "
+        f"{_of(without.ratios_within, without.ratios)} ratios of a day are within the intervals of "
+        f"the others, {_of(without.rates_within, without.rates)} rates within what their pages say, "
+        f"and {without.contradictions} of {without.verdicts} verdicts contradict.\n\n"
+    )
+    return text + _pairs_text(found), all(of is None or of.holds for _, of in found)
+
+
+def _with_model(loaded: LoadedRun, hosts: Mapping[Identifier, Host]) -> LoadedRun:
+    """The run with the processor model that data/hosts has, if it did not record one itself."""
+    host, known = loaded.run.host, hosts.get(loaded.run.host_id)
+    if host is None or known is None or host.cpu_model or not one_model(host, known):
+        return loaded
+    described = host.model_copy(update={"cpu_model": known.cpu_model})
+    return replace(loaded, run=loaded.run.model_copy(update={"host": described}))
 
 
 def _json(models: Sequence[ModelSpreads]) -> str:
@@ -93,7 +112,7 @@ def _models_text(models: Sequence[ModelSpreads]) -> str:
             f"{of.runs}, {of.days}",
             kind,
             str(spread.pairs),
-            f"{spread.rates:.1f}%",
+            ABSENT if spread.rates is None else f"{spread.rates:.1f}%",
             ABSENT if spread.ratios is None else f"{spread.ratios:.1f}%",
         )
         for of in models
@@ -125,14 +144,16 @@ def _pairs_text(found: Sequence[tuple[PairOfRuns, Agreement | None]]) -> str:
         for pair, of in found
     ]
     promised = [of for _, of in found if of]
+    if not promised:
+        return markdown_table(_HEADS, rows, right=_HEADS[1:])
     total = _together(promised)
     return (
         markdown_table(_HEADS, rows, right=_HEADS[1:])
-        + f"\nOf {len(promised)} pairs of runs {sum(of.holds for of in promised)} keep what pages "
-        f"promise: {_of(total.ratios_within, total.ratios)} of the ratios are within the interval "
-        f"of the other run, {_of(total.rates_within, total.rates)} of the rates within what a page "
-        f"says of them, and {total.contradictions} of {total.verdicts} verdicts contradict another "
-        "one.\n"
+        + f"\nOf {counted(len(promised), 'pair')} of runs {sum(of.holds for of in promised)} keep "
+        f"what pages promise: {_of(total.ratios_within, total.ratios)} ratios are within the "
+        f"interval of the other run, {_of(total.rates_within, total.rates)} rates within what a "
+        f"page says of them, and {total.contradictions} of {total.verdicts} verdicts contradict "
+        "another one.\n"
     )
 
 

@@ -24,6 +24,7 @@ from tlsperf.load.content import content_problems
 from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts, read_runs
+from tlsperf.load.spreads import read_spreads
 from tlsperf.publish.checked import Checked, run_digest
 from tlsperf.publish.processes import each
 from tlsperf.published.published_tables import differences
@@ -73,6 +74,7 @@ def problems(data: Path, skipped: Set[Path] = frozenset()) -> list[str]:
         hosts = read_hosts(data / "hosts")
         other = two_models(read_runs(data / "runs").values(), hosts)
         found += [f"{data / 'runs' / id_ / 'run.toml'}: {text}" for id_, text in other.items()]
+        read_spreads(data.parent)
     except UserError as error:
         found.append(str(error))
     folders = []

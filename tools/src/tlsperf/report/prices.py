@@ -157,7 +157,7 @@ def _times(listed: Iterable[_Listed], rules: Rules) -> _Times:
                 if not sample.counts:
                     continue
                 other = first.samples.get(i)
-                ratio = other and sample_ratio(sample, other, series, rules)
+                ratio = other and sample_ratio(sample, other, series, rules, against=first)
                 rate = other.figure * ratio.value if other and ratio else sample.figure
                 of_column[i] = 1e6 / rate
     return found
@@ -178,7 +178,11 @@ def _losses(pairs: _Pairs, rules: Rules) -> _Losses:
             i: as_loss(estimate)
             for i, sample in series.samples.items()
             if i in first.samples
-            and (estimate := sample_ratio(sample, first.samples[i], series, rules, prior))
+            and (
+                estimate := sample_ratio(
+                    sample, first.samples[i], series, rules, prior, against=first
+                )
+            )
         }
         for keys, (series, first) in pairs.items()
     }

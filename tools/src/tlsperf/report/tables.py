@@ -335,10 +335,16 @@ def with_dividing(table: Table) -> Table:
     caption = table.caption
     if percent >= HIDDEN_PERCENT:
         caption += (
-            f" {'Losses' if table.compares_rows else 'Ratios'} come from pairs of rounds: dividing "
-            f"two figures gives up to {percent:g}% more or less."
+            f" {'Losses' if table.compares_rows else 'Ratios'} come from rounds: dividing two "
+            f"figures gives up to {percent:g}% more or less."
         )
     return table.model_copy(update={"dividing_percent": percent, "caption": caption})
+
+
+def without_dividing(table: Table) -> Table:
+    """The table without that, for ratios that are of something else."""
+    caption = re.sub(r" \w+ come from rounds: dividing .* more or less\.", "", table.caption)
+    return table.model_copy(update={"dividing_percent": None, "caption": caption})
 
 
 def _divided(table: Table) -> Iterator[tuple[float, float]]:
