@@ -503,5 +503,5 @@ def test_the_spreads_of_a_processor_model_are_those_of_its_ratios() -> None:
 
 
 def spreads_of_model(host: HostFacts) -> ModelSpreads:
-    of = Spread(rates=9.0, ratios=3.0, pairs=1, figures=1)
+    of = Spread(rates=9.0, ratios=3.0, pairs=1)
     return ModelSpreads(host=host, runs=2, days=1, pairs=1, kinds={"transfer": of})

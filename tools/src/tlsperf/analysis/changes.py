@@ -19,7 +19,6 @@ from tlsperf.analysis.conditions import (
     changed_scenarios,
     is_same_program,
     is_unchanged,
-    same_processor,
 )
 from tlsperf.analysis.diff import (
     OTHER_CONDITIONS,
@@ -110,7 +109,9 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
     unchanged = [pair for pair in libraries if is_unchanged(*pair)]
     builds = {now.id: (then.id, now.id) for then, now in libraries}
     shift = shift_of(rows, [builds[now.id] for _, now in unchanged or libraries])
-    one_processor = same_processor(before.results.hosts, after.results.hosts)
+    one_processor = any(
+        one_model(*pair) for pair in product(before.results.hosts, after.results.hosts)
+    )
     judged = libraries if one_processor else []
     rules = replace(
         after.series.rules,
@@ -121,6 +122,8 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
     found = {now.id: list[Difference]() for _, now in judged}
     for then, now in judged:
         other = OTHER_CONDITIONS if conditions else None
+        if not unchanged and len(libraries) == 2:
+            other = other or _BOTH_CHANGED
         neutral = SAME_PROGRAM if is_same_program(then, now) else other
         for pair in rows:
             if now.id in pair.row.samples and then.id in pair.other.samples:
@@ -140,6 +143,9 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
         gone=_only_in(before, [pair.other for pair in rows], [then for then, _ in libraries]),
         new=_only_in(after, [pair.row for pair in rows], [now for _, now in libraries]),
     )
+
+
+_BOTH_CHANGED: Final = "of two builds that both changed: which one differs is not known"
 
 
 def _shift(

@@ -67,13 +67,6 @@ def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
     return [RunWarning(code=code, message=f"The {code} changed. {m}.") for code, m in found]
 
 
-def same_processor(before: Iterable[HostFacts], after: Iterable[HostFacts]) -> bool:
-    """Whether two sets of hosts may have a model of processor in common."""
-    before, after = list(before), list(after)
-    facts = [[{getattr(h, f) for h in of} for of in (before, after)] for f in ("cpu", "cpu_model")]
-    return all(not (a and b) or None in a | b or a & b for a, b in facts)
-
-
 def _by_id(hosts: Sequence[HostFacts]) -> dict[str, HostFacts]:
     return {host.id: host for host in hosts}
 

@@ -215,17 +215,12 @@ def _percent(value: float) -> str:
     return f"{rounded or 0.0}".replace("-", "−")
 
 
-def has_speed(row: Series) -> bool:
-    """Whether its figures move with the host: no counts, no bytes."""
-    return not row.definition.is_count and row.definition.amount != "memory"
-
-
 def shift_of(pairs: Iterable[RowPair], references: Iterable[Build]) -> Shift:
     """The shift of some builds; `pairs` are rows of the later side, each with its earlier one."""
     logs: dict[Key, dict[Build, float]] = {}
     own, metrics = [], set()
     references = list(references)
-    for pair in filter(lambda pair: has_speed(pair.row), pairs):
+    for pair in filter(lambda pair: pair.row.definition.is_time, pairs):
         for then, now in references:
             over, under = pair.row.samples.get(now), pair.other.samples.get(then)
             if over and under and over.counts and under.counts and not over.is_extreme:
@@ -269,7 +264,7 @@ def difference(
     """
     neutral = OTHER_CONDITIONS if pair.fields else neutral
     under, over = pair.other.samples[build[0]], pair.row.samples[build[1]]
-    if not has_speed(pair.row):
+    if not pair.row.definition.is_time:
         found = sample_ratio(over, under, pair.row, rules, untested=_NO_ROUNDS)
         if found is None:
             return None
@@ -309,9 +304,8 @@ def _change(
     if not (before.low and before.high and after.low and after.high):
         weakest = min(before, after, key=lambda of: (of.low is not None, of.rounds))
         return RatioEstimate(value, None, None, weakest.verdict, False, rounds, weakest.note)
-    between = (
-        math.sqrt(2) * normal_quantile(rules.comparisons) * rules.spreads.of_ratio(row.scenario)
-    )
+    spread = rules.spreads.of_ratio(row.scenario, row.statistic)
+    between = math.sqrt(2) * normal_quantile(rules.comparisons) * spread
     below = math.hypot(
         math.log(after.value / after.low), math.log(before.high / before.value), between
     )

@@ -271,6 +271,7 @@ DEFAULT_SPREADS: Final = Spreads(
         "threads": 3.7,
         "latency": 3.7,
         "memory": 1.0,
+        "client-hello": 1.6,
         "other": 1.6,
     },
     ratios={
@@ -280,7 +281,8 @@ DEFAULT_SPREADS: Final = Spreads(
         "threads": 2.9,
         "latency": 2.9,
         "memory": 1.0,
-        "other": 0.7,
+        "client-hello": 0.9,
+        "other": 0.9,
         "key-exchange": 0.5,
     },
 )
@@ -294,7 +296,8 @@ VIRTUAL_SPREADS: Final = Spreads(
         "threads": 18.1,
         "latency": 20.9,
         "memory": 1.1,
-        "other": 7.5,
+        "client-hello": 7.5,
+        "other": 43.9,
     },
     ratios={
         "transfer": 8.1,
@@ -303,12 +306,15 @@ VIRTUAL_SPREADS: Final = Spreads(
         "threads": 9.6,
         "latency": 11.9,
         "memory": 3.1,
-        "other": 3.2,
+        "client-hello": 3.2,
+        "other": 9.2,
         "key-exchange": 7.9,
     },
     virtual=True,
 )
-"""For a virtual machine without two runs: the widest of the two in data/spreads.json of this project."""
+"""For a virtual machine without two runs: the widest of the two in data/spreads.json of this project.
+Of other operations no two runs are known: the widest kind on one thread.
+"""
 
 
 def spreads_of(host: HostFacts | None, known: Sequence[ModelSpreads]) -> Spreads:
@@ -316,14 +322,29 @@ def spreads_of(host: HostFacts | None, known: Sequence[ModelSpreads]) -> Spreads
     if host is None:
         return DEFAULT_SPREADS
     assumed = VIRTUAL_SPREADS if host.virtual else DEFAULT_SPREADS
-    own = next((of.kinds for of in known if one_model(of.host, host)), {})
-    rates = {kind: of.rates for kind, of in own.items() if of.rates is not None}
-    ratios = {kind: of.ratios for kind, of in own.items() if of.ratios is not None}
+    own = next((of for of in known if one_model(of.host, host)), None)
+    return spreads_of_model(own, assumed) if own else assumed
+
+
+_ONE_THREAD: Final = ("transfer", "full-handshake", "resumed-handshake")
+
+
+def spreads_of_model(model: ModelSpreads, assumed: Spreads) -> Spreads:
+    """Those that were measured, and what is assumed of the other kinds: of other operations that they
+    differ as the widest kind on one thread does.
+    """
+    rates: dict[FigureKind, float] = {}
+    ratios: dict[FigureKind, float] = {}
+    for found, name in ((rates, "rates"), (ratios, "ratios")):
+        of_kinds = {kind: getattr(of, name) for kind, of in model.kinds.items()}
+        found |= {kind: percent for kind, percent in of_kinds.items() if percent is not None}
+        if widest := [found[kind] for kind in _ONE_THREAD if kind in found]:
+            found.setdefault("other", max(widest))
     return replace(
         assumed,
         rates={**assumed.rates, **rates},
         ratios={**assumed.ratios, **ratios},
-        pairs={kind: of.pairs for kind, of in own.items()},
+        pairs={kind: of.pairs for kind, of in model.kinds.items()},
     )
 
 
@@ -337,6 +358,8 @@ def kind_of(scenario: Scenario, statistic: Statistic = "value") -> FigureKind:
         return "threads"
     if scenario.operation == "transfer":
         return "transfer"
+    if scenario.operation == "client-hello":
+        return "client-hello"
     if scenario.operation != "handshake":
         return "other"
     return "full-handshake" if scenario.resumption in (None, "none") else "resumed-handshake"

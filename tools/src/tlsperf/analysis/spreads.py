@@ -9,7 +9,7 @@ are runs whose programs were linked in a random order to see what that does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -21,7 +21,14 @@ import numpy as np
 from tlsperf.analysis.intervals import Intervals
 from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import MeasuredRun, Rules, Series
-from tlsperf.analysis.sessions import Spreads, kind_of, spreads_of
+from tlsperf.analysis.sessions import (
+    DEFAULT_SPREADS,
+    VIRTUAL_SPREADS,
+    Spreads,
+    kind_of,
+    spreads_of,
+    spreads_of_model,
+)
 from tlsperf.analysis.statistics import ALPHA, Floats, RatioEstimate
 from tlsperf.contract.host import one_model
 from tlsperf.contract.record import Identifier
@@ -32,8 +39,6 @@ WITHIN: Final = 0.9
 """The part of the figures of two runs that each must have within what the other promises."""
 
 _APART: Final = ("shuffled", "shared")
-
-Ratios = Mapping[Identifier, float]
 
 
 class Difference(NamedTuple):
@@ -233,8 +238,9 @@ def _wide_enough(model: ModelSpreads, pairs: Sequence[PairOfRuns]) -> ModelSprea
 
     95% of all ratios may leave two runs apart of which one was measured while the host changed.
     """
+    assumed = VIRTUAL_SPREADS if model.host.virtual else DEFAULT_SPREADS
     for pair in pairs:
-        while not agreement(pair, [model]).ratios_hold:
+        while not _agreement(pair, spreads_of_model(model, assumed)).ratios_hold:
             kinds = {of.kind for of in pair.ratios}
             model = model.model_copy(
                 update={
@@ -270,7 +276,6 @@ def _spread(pairs: Sequence[PairOfRuns], kind: FigureKind) -> Spread:
         rates=_percent(max([_quantile(every, 1 - ALPHA), *of_pairs])) if every else None,
         ratios=_percent(_quantile(ratios, 1 - ALPHA)) if ratios else None,
         pairs=sum(any(of.kind == kind for of in (*it.rates, *it.ratios)) for it in pairs),
-        figures=len(every) or len(ratios),
     )
 
 
@@ -292,7 +297,10 @@ def _quantile(logs: Sequence[float], part: float) -> float:
 
 def agreement(pair: PairOfRuns, known: Sequence[ModelSpreads]) -> Agreement:
     """How many figures of each run are within what the other promises with these spreads."""
-    spreads = spreads_of(pair.one.loaded.run.host, known)
+    return _agreement(pair, spreads_of(_host(pair), known))
+
+
+def _agreement(pair: PairOfRuns, spreads: Spreads) -> Agreement:
     ratios = within = verdicts = contradictions = 0
     for mine, yours in _estimates(pair, spreads):
         for own, other in ((mine, yours), (yours, mine)):

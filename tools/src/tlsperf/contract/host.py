@@ -1,4 +1,4 @@
-"""Whether two hosts are of one processor model, one host, and one host in one state.
+"""Whether two hosts are of one processor model, and whether they are one host.
 
 A host's name decides nothing alone, nor does the hash of its machine's id: that is the image's from
 which virtual machines are made, also on other processors.
@@ -16,7 +16,6 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import HostFacts, Run
 
 _MODEL: Final = ("cpu", "architecture", "threads", "virtual", "virtualization")
-_STATE: Final = ("cores", "kernel", "mitigations", "microcode")
 
 
 def one_model(a: HostFacts | None, b: HostFacts | None) -> bool:
@@ -29,17 +28,6 @@ def one_model(a: HostFacts | None, b: HostFacts | None) -> bool:
 def one_host(a: HostFacts | None, b: HostFacts | None) -> bool:
     """Whether two hosts of one name are one, as far as both record it."""
     return not _differing(_host(a), _host(b))
-
-
-def one_state(a: HostFacts | None, b: HostFacts | None) -> bool:
-    """Whether two hosts of one name are one in one state, as far as both record it.
-
-    If only one of them records the machine, it may be another machine.
-    """
-    if a is None or b is None:
-        return True
-    same = one_host(a, b) and a.machine == b.machine
-    return same and not _differing(_recorded(a, _STATE), _recorded(b, _STATE))
 
 
 def host_id_of(run: Run, known: Mapping[Identifier, HostFacts]) -> Identifier:

@@ -50,13 +50,17 @@ class Ratio(Model):
         return self
 
     def _check_same(self, low: float, high: float) -> Self:
-        """The text has the size within which the two are, or from which they would differ."""
-        ratios = [high, 1 / low, high / self.value, self.value / low, 1.02]
-        if floor := re.search(r"noise floor of ([0-9.]+)%", self.note or ""):
-            ratios += [1 + float(floor[1]) / 100, 1 + (float(floor[1]) + 0.5) / 100]
-        near = {size_text(ratio * (1 + at)) for ratio in ratios for at in (-5e-6, 0, 5e-6)}
-        if not ({*self.text.replace("(", "").split()} & near or self.text == "the same"):
-            raise ValueError(f"a text with one of {', '.join(sorted(near))}, not {self.text!r}")
+        """The text has at least the size within which the two are, or from which they would differ.
+
+        It is more where a noise floor hides larger differences.
+        """
+        within = self.text.startswith("the same")
+        least = max(high, 1 / low) if within else max(high / self.value, self.value / low)
+        said = re.search(r"([0-9][0-9,.]*)(%|x)", self.text)
+        number = float(said[1].replace(",", "")) if said else 0
+        size = number if said and said[2] == "x" else 1 + number / 100
+        if size < least * (1 - 1e-5):
+            raise ValueError(f"a text of at least {size_text(least)}, not {self.text!r}")
         return self
 
     def _factors(self) -> list[float]:

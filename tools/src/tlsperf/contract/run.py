@@ -23,6 +23,7 @@ FigureKind = Literal[
     "threads",
     "latency",
     "memory",
+    "client-hello",
     "other",
     "key-exchange",
 ]

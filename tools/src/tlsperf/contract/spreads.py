@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from tlsperf.contract.record import Model
@@ -21,7 +23,6 @@ class Spread(Model):
     rates: float | None = Field(None, ge=0, description="of one build; absent of key exchanges")
     ratios: float | None = Field(None, ge=0, description="of two builds, measured side by side")
     pairs: int = Field(ge=1, description="pairs of runs with such figures")
-    figures: int = Field(ge=1, description="figures in these pairs")
 
 
 class ModelSpreads(Model):
@@ -37,5 +38,5 @@ class ModelSpreads(Model):
 class SpreadsFile(Model):
     """The content of `data/spreads.json`."""
 
-    schema_: int = Field(1, alias="schema")
+    schema_: Literal[1] = Field(1, alias="schema")
     models: list[ModelSpreads]

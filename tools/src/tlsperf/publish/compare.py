@@ -14,14 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.conditions import is_same_program, is_unchanged, same_processor
+from tlsperf.analysis.conditions import is_same_program, is_unchanged
 from tlsperf.analysis.diff import (
     OTHER_CONDITIONS,
     SAME_PROGRAM,
     Field,
     RowPair,
     difference,
-    has_speed,
     row_pairs,
     shift_of,
 )
@@ -40,6 +39,7 @@ from tlsperf.analysis.series import (
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError, alternatives
+from tlsperf.contract.host import one_model
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Noise, Results, Row, Table
 from tlsperf.contract.run import Host, Implementation, Report, Run, RunWarning
@@ -322,8 +322,7 @@ def _beyond_shift(
     neutral = None
     if is_same_program(left.implementation, right.implementation):
         neutral = SAME_PROGRAM
-    hosts = ([of] if (of := side.run.loaded.run.host) else [] for side in (left, right))
-    if not same_processor(*hosts):
+    if not one_model(left.run.loaded.run.host, right.run.loaded.run.host):
         neutral = _TWO_PROCESSORS
     paired = frozenset(s.run.id for s in (left, right) if s.run.loaded.rounds_are_pairs)
     rules = replace(rules, pairs=paired)
@@ -331,7 +330,7 @@ def _beyond_shift(
     def cell(of: Cell, row: Row, place: Key) -> Cell:
         of = of.model_copy(update={"best": False, "tied": False})
         pair = turned[place]
-        if of.ratio is None or not has_speed(pair.row):
+        if of.ratio is None or not pair.row.definition.is_time:
             return of
         found = difference(pair, (left.id, right.id), shift, rules, neutral)
         if found is None:
@@ -347,7 +346,7 @@ def _beyond_shift(
         return row.model_copy(update={"cells": cells})
 
     said = []
-    if any(has_speed(pair.row) for pair in pairs):
+    if any(pair.row.definition.is_time for pair in pairs):
         names = listed([implementation_label(of) for of in shared])
         message = (
             f"Of what both runs have ({names}): {shift.text} in {right.run.id}. A ratio is of "

@@ -58,7 +58,13 @@ def spreads_text(root: Path, names: Sequence[Identifier]) -> tuple[str, bool]:
             "a run that another could repeat"
         )
     load = loader(folder)
-    read = readable(load, list(dict.fromkeys(names)) or runs)
+    asked = list(dict.fromkeys(names)) or list(runs)
+    read = list(readable(load, asked))
+    if len(read) < len(asked):
+        raise UserError(
+            f"{folder}: found {counted(len(asked) - len(read), 'run')} that cannot be read, without "
+            "which intervals would be too narrow: mend or remove them"
+        )
     pairs = pairs_of((measured(_with_model(run, hosts)) for run in read), across_models=bool(names))
     if names and not pairs:
         raise UserError(
