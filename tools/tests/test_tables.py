@@ -448,13 +448,14 @@ PLAIN, PLAIN_TUNED, OLDER = map(implementation, ("openssl-3", "openssl-3-tuned",
 @pytest.mark.parametrize(
     ("speeds", "baseline", "marked"),
     [
-        ([(RING, 9), (PLAIN, 8), (AWS, 7)], PLAIN, [PLAIN]),  # a provider that users must choose
-        ([(TUNED, 9), (PLAIN, 8), (AWS, 7)], PLAIN, [PLAIN]),
+        ([(PLAIN, 9), (RING, 8), (AWS, 7)], PLAIN, [PLAIN]),
+        ([(RING, 9), (PLAIN, 8), (AWS, 7)], PLAIN, []),  # a better figure of another build
+        ([(TUNED, 9), (PLAIN, 8), (AWS, 8)], PLAIN, []),
         ([(AWS, 9), (RING, 9), (PLAIN, 8)], PLAIN, [AWS]),  # not tied with its other provider
         ([(AWS, 9), (RING, 8), (PLAIN, 9)], PLAIN, [AWS, PLAIN]),
         ([(AWS, 8), (TUNED, 9), (PLAIN_TUNED, 7), (PLAIN, 6)], PLAIN_TUNED, [TUNED]),
         ([(RING, 9), (AWS, 8), (PLAIN, 7)], RING, [RING]),
-        ([(OLDER, 9), (NEWER, 8), (PLAIN, 7)], PLAIN, [NEWER]),  # not another version of it
+        ([(NEWER, 9), (OLDER, 8), (PLAIN, 7)], PLAIN, [NEWER]),  # not another version of it
         ([(NEWER, 9), (NEWEST, 8), (PLAIN, 7)], PLAIN, []),  # two versions, and none is named
         ([(TUNED, 9), (PLAIN, 8)], PLAIN, []),  # no build as users get it
         ([(RING, 9), (AWS, 8)], AWS, []),  # of one library

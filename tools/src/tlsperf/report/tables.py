@@ -419,7 +419,8 @@ def _with_leaders(
     """The cells, with the best one or the tied ones marked, of one build of each library.
 
     The best one must be shown to be better than the baseline and than the next one. A row without
-    tests has no mark, nor a row of several hosts without ratios between them.
+    tests has no mark, nor a row of several hosts without ratios between them, nor a row in which
+    another build has a better figure: a mark beside it would contradict it.
     """
     samples = {i: sample for i, sample in row.samples.items() if i in alike}
     valid = {i: sample.rounds for i, sample in samples.items() if sample.valid}
@@ -432,6 +433,9 @@ def _with_leaders(
     if len(ranked) < 2 or not rules.are_comparable(*(samples[i] for i in ranked)):
         return cells
     first = samples[ranked[0]]
+    every = _by_value(row, [i for i, sample in row.samples.items() if sample.counts])
+    if row.samples[every[0]].figure != first.figure:
+        return cells
     verdicts = {
         i: estimate.verdict
         for i in ranked[1:]
