@@ -143,13 +143,8 @@ def test_counts_are_compared_by_their_range_whether_or_not_rounds_are_common() -
     assert paired_rounds_ratio([100, 101], [201, 202], "instructions") == found
 
 
-def test_maxima_and_single_figures_have_a_ratio_and_no_test() -> None:
+def test_single_figures_have_a_ratio_and_no_test() -> None:
     rounds = sample(numbered(SLOW))
-    most = Sample(rounds.valid, statistic="max")
-    half = Sample({at: value / 2 for at, value in rounds.valid.items()}, statistic="max")
-    found = ratio_of(half, most, row("duration", "max"))
-    assert (found.verdict, found.note) == ("not tested", "of maxima, which are not tested")
-    assert found.value == pytest.approx(2), "of the largest, not of the medians"
     one = single(50.0)
     for pair in ((one, rounds), (rounds, one)):
         found = ratio_of(*pair)

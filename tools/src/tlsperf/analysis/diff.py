@@ -286,7 +286,7 @@ def _within(row: Series, left: Sample, right: Sample, rules: Rules) -> RatioEsti
     """
     found = sample_ratio(left, right, row, rules, untested=_NO_ROUNDS)
     common = common_rounds(left, right, rules.pairs)
-    if found is None or not common or left.is_extreme or not (left.has_rounds and right.has_rounds):
+    if found is None or not common or not (left.has_rounds and right.has_rounds):
         return found and figure_ratio(left, right, row.metric, _NO_ROUNDS)
     ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
     of = paired_ratio(ours, theirs, rules.comparisons, row.definition.better)

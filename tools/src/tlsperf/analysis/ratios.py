@@ -37,7 +37,6 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Ratio, Verdict, size_text
 
 NO_ROUNDS: Final = "single figures, without rounds to test"
-MAXIMA: Final = "of maxima, which are not tested"
 
 
 def sample_ratio(
@@ -52,7 +51,8 @@ def sample_ratio(
     """Left over right in a row, in pairs if both have rounds of a run whose rounds are pairs.
 
     `prior` is for the table's ratios between sessions; `untested` is the note of a ratio without
-    rounds; `against` is the row of the right side if it is another one. Returns None if a side has no usable figure, or the sides are of two hosts.
+    rounds; `against` is the row of the right side if it is another one. Returns None if a side has
+    no usable figure, or the sides are of two hosts, and of maxima: each is one pause of a host.
     """
     if not (left.counts and right.counts and rules.are_comparable(left, right)):
         return None
@@ -60,7 +60,7 @@ def sample_ratio(
     if row.definition.is_count:
         return paired_rounds_ratio(left.rounds, right.rounds, metric, floor=rules.count_floor)
     if left.is_extreme:
-        return figure_ratio(left, right, metric, MAXIMA)
+        return None
     if not (left.has_rounds and right.has_rounds):
         return figure_ratio(left, right, metric, untested)
     common = common_rounds(left, right, rules.pairs)

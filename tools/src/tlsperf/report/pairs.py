@@ -68,7 +68,4 @@ def ratios_to(
         for i, sample in row.samples.items()
         if i != baseline
     }
-    ratios = {i: as_ratio(e, row.metric) for i, e in found.items() if e is not None}
-    if row.statistic == "max":  # the table's caption has this note
-        return {i: ratio.model_copy(update={"note": None}) for i, ratio in ratios.items()}
-    return ratios
+    return {i: as_ratio(e, row.metric) for i, e in found.items() if e is not None}

@@ -443,7 +443,7 @@ def _with_leaders(
         is not None
     }
     rivals = [i for i in (ranked[1], baseline) if i in verdicts]
-    is_best = all(verdicts[i] == "faster" for i in rivals)
+    is_best = bool(rivals) and all(verdicts[i] == "faster" for i in rivals)
     level = [i for i, verdict in verdicts.items() if verdict == "no difference shown"]
     is_tied = any(i in level for i in rivals)
     tied = ranked[: 1 + max(map(ranked.index, level))] if is_tied else []
@@ -502,7 +502,7 @@ def _caption(
         if intervals:
             text += " with its 95% interval"
         if any(row.statistic == "max" for row in rows):
-            text += "; a maximum is that of all rounds, without interval or test"
+            text += "; a maximum is that of all rounds, without interval or ratio"
     if against is None:
         return f"{text}."
     tested = any(c.ratio and c.ratio.low for row in rows for c in row.cells)
