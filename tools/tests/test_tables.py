@@ -471,6 +471,7 @@ def test_libraries_are_compared_by_one_build_of_each(
     made = table(row, baseline=baseline.id, builds=[i for i, _ in speeds])
     leading = [c.implementation for c in made.rows[0].cells if c.best or c.tied]
     assert leading == [i.id for i in marked]
+    assert (" Tied: a difference of 2% would show." in made.caption) is (len(marked) > 1)
     named = made.caption.partition(" Best and tied compare ")[2]
     assert all(implementation_label(i) in named for i in marked if len(speeds) > 2)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlsperf.analysis.intervals import Intervals
-from tlsperf.analysis.ratios import sample_ratio
+from tlsperf.analysis.ratios import sample_ratio, seen_from
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
 from tlsperf.contract.builds import like_builds
@@ -22,7 +22,7 @@ from tlsperf.contract.metrics import METRICS, STATISTICS, Unit
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import CERTIFICATES, Identifier, Scenario
-from tlsperf.contract.results import Cell, Ratio, Row, Table
+from tlsperf.contract.results import Cell, Ratio, Row, Table, size_text
 from tlsperf.contract.run import Implementation, Run
 from tlsperf.contract.text import (
     ABSENT,
@@ -273,12 +273,16 @@ def tables(
         intervals = Intervals(members, rules.spreads)
         priors = PairPriors(members, baseline, rules)
         rows = []
+        seen: list[float] = []
         for s in members:
             ratios = {} if key.by_phase else ratios_to(s, baseline, rules, priors.to(baseline))
             cells = [
                 _cell(s, i, most, gaps.get((i, s.scenario)), ratios.get(i), intervals)
                 for i in involved
             ]
+            if not key.by_phase:
+                cells, sizes = _with_leaders(s, cells, alike, baseline, rules, priors)
+                seen += sizes
             name, anchor = names[s.key]
             rows.append(
                 Row(
@@ -288,9 +292,7 @@ def tables(
                     phase=s.phase,
                     metric=s.metric,
                     statistic=s.statistic,
-                    cells=cells
-                    if key.by_phase
-                    else _with_leaders(s, cells, alike, baseline, rules, priors),
+                    cells=cells,
                 )
             )
         has_ratios = any(c.ratio for row in rows for c in row.cells)
@@ -304,6 +306,7 @@ def tables(
                 if metric.is_count
                 else _caption(rows, shown, rules.comparisons, sources)
             )
+            + (f" Tied: a difference of {size_text(max(seen))} would show." if seen else "")
             + others,
             unit=key.unit,
             better=metric.better,
@@ -415,8 +418,10 @@ def _with_leaders(
     baseline: Identifier | None,
     rules: Rules,
     priors: PairPriors,
-) -> list[Cell]:
+) -> tuple[list[Cell], list[float]]:
     """The cells, with the best one or the tied ones marked, of one build of each library.
+
+    With the ratios from which a difference of each tied one to the first would have been shown.
 
     The best one must be shown to be better than the baseline and than the next one. A row without
     tests has no mark, nor a row of several hosts without ratios between them, nor a row in which
@@ -428,26 +433,28 @@ def _with_leaders(
     if (
         row.definition.is_count and none and len(valid) > 1
     ):  # no ratio to zero, but fewer is not possible
-        return _led_by(none, cells)
+        return _led_by(none, cells), []
     ranked = _by_value(row, [i for i, sample in samples.items() if sample.counts])
     if len(ranked) < 2 or not rules.are_comparable(*(samples[i] for i in ranked)):
-        return cells
+        return cells, []
     first = samples[ranked[0]]
     every = _by_value(row, [i for i, sample in row.samples.items() if sample.counts])
     if row.samples[every[0]].figure != first.figure:
-        return cells
-    verdicts = {
-        i: estimate.verdict
+        return cells, []
+    estimates = {
+        i: estimate
         for i in ranked[1:]
         if (estimate := sample_ratio(first, samples[i], row, rules, priors.of(ranked[0], i)))
         is not None
     }
+    verdicts = {i: estimate.verdict for i, estimate in estimates.items()}
     rivals = [i for i in (ranked[1], baseline) if i in verdicts]
     is_best = bool(rivals) and all(verdicts[i] == "faster" for i in rivals)
     level = [i for i, verdict in verdicts.items() if verdict == "no difference shown"]
     is_tied = any(i in level for i in rivals)
     tied = ranked[: 1 + max(map(ranked.index, level))] if is_tied else []
-    return _led_by(ranked[:1] if is_best else tied, cells)
+    sizes = [] if row.definition.is_count else [seen_from(estimates[i]) for i in level if i in tied]
+    return _led_by(ranked[:1] if is_best else tied, cells), [size for size in sizes if size]
 
 
 def _led_by(leaders: Sequence[Identifier], cells: list[Cell]) -> list[Cell]:
