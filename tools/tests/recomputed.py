@@ -181,11 +181,13 @@ def mark_of(cell: dict[str, Any]) -> str | None:
 
 
 def said(ratio: str) -> tuple[str, str | None]:
-    """A ratio and its interval; that of no difference says from what size one would show."""
-    if ratio.endswith(" would show)"):
-        return ratio, None
-    text, _, interval = ratio.partition(" (")
+    """A ratio and its interval; that of no difference has from what size one would show."""
+    text, _, interval = ratio.replace(" shown (", " (").partition(" (")
     return text, interval.removesuffix(")") or None
+
+
+def three_digits(value: float) -> str:
+    return f"{value:#.3g}".removesuffix(".")
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -265,7 +267,7 @@ def costs(before: str, after: str) -> list[Column]:
                 return NOTHING
             cell, ratio = found
             text, interval = said(ratio["text"])
-            added = f"{cell['value'] * (1 / ratio['value'] - 1):.1f}"
+            added = three_digits(cell["value"] * (1 / ratio["value"] - 1))
             there = report.link(after)
             return [
                 Shown(cell["text"], None, cell.get("interval"), report.link(before)),
@@ -281,16 +283,12 @@ def costs(before: str, after: str) -> list[Column]:
 def cores(*demand: tuple[float, str]) -> Column:
     """The seconds of a core that so many of each row take."""
 
-    def text(seconds: float) -> str:
-        return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
-
     def column(report: Report, build: str) -> Shown:
         rates = [report.value(row, build) for _, row in demand]
         if None in rates:
             return NOTHING
-        return Shown(
-            text(sum(many / (of or 1) for (many, _), of in zip(demand, rates, strict=True)))
-        )
+        seconds = sum(many / (of or 1) for (many, _), of in zip(demand, rates, strict=True))
+        return Shown(three_digits(seconds))
 
     return column
 

@@ -14,6 +14,7 @@ from PIL import Image, ImageColor
 from project import EXAMPLE
 from reports import reports
 from tlsperf.contract.libraries import LIGHT
+from tlsperf.contract.questions import SheetCell
 from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.report import preview
 from tlsperf.report.headlines import shown_bars
@@ -168,13 +169,15 @@ def test_a_long_title_is_drawn_smaller_and_cut_only_where_no_size_is_small_enoug
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
+    ("text", "detail", "lines"),
     [
-        ("1.70x faster", ("1.70x", "faster")),
-        ("no difference shown (8% would show)", ("no difference", "8% would show")),
-        ("the same within 2%", ("the same", "within 2%")),
-        ("baseline", ("baseline", "")),
+        ("1.70x faster", "1.60 to 1.80", ("1.70x", "faster")),
+        ("no difference", "8% would show", ("no difference", "8% would show")),
+        ("the same within 2%", None, ("the same", "within 2%")),
+        ("baseline", None, ("baseline", "")),
     ],
 )
-def test_a_cell_of_the_scoreboard_has_two_lines(text: str, lines: tuple[str, str]) -> None:
-    assert _in_two(text) == lines
+def test_a_cell_of_the_scoreboard_has_two_lines(
+    text: str, detail: str | None, lines: tuple[str, str]
+) -> None:
+    assert _in_two(SheetCell(text=text, detail=detail)) == lines

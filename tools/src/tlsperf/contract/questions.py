@@ -16,7 +16,9 @@ class SheetCell(Model):
     text: str = Field(description="as readers see it; – if nothing was measured")
     href: str | None = Field(None, description="link to the row, relative to the site's root")
     mark: Literal["best", "tied"] | None = None
-    detail: str | None = Field(None, description="its interval, as readers see it")
+    detail: str | None = Field(
+        None, description="its interval as readers see it, or the difference that would show"
+    )
     quotes: Literal["figure", "ratio"] | None = Field(
         None, description="what it repeats of the row that it links to"
     )

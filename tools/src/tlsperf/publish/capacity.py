@@ -4,6 +4,7 @@ functions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -24,8 +25,9 @@ _KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
 
 
 def cores_text(cores: float) -> str:
-    """Three significant digits of a number up to ten."""
-    return f"{cores:.{2 if cores >= 1 else 3 if cores >= 0.1 else 4}f}"
+    """Three significant digits."""
+    value = float(f"{cores:.3g}")
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(value)))}f}"
 
 
 def cores(

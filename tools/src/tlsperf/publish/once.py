@@ -71,5 +71,5 @@ def _of_scenario(page: Mapping[str, Any]) -> Iterator[_Quoted]:
             about = of["host"], of["label"], page["id"]
             yield _Quoted(*about, None, of["text"], report["id"])
             if "ratio" in of:
-                ratio = of["ratio"].partition(" (")[0]
+                ratio = of["ratio"].partition(" (")[0].removesuffix(" shown")  # as in sheets
                 yield _Quoted(*about, report["baseline"], ratio, report["id"])

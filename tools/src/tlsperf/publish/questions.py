@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Ratio, Results
-from tlsperf.contract.text import listed
+from tlsperf.contract.text import listed, value_text
 from tlsperf.publish.capacity import capacity
 from tlsperf.publish.sheets import (
     NOTHING,
@@ -142,10 +142,7 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
     source = newest(with_prices, [row for rows in pairs.values() for row in rows])
     if source is None:
         return None
-    answer = [
-        f"A {side} with {_KEYS[key]} loses {_range_of_costs(source, pairs[key, side])}."
-        for key, side in (("ecdsa-p256", "server"), ("ecdsa-p256", "client"))
-    ]
+    answer = [_cost(source, side, pairs["ecdsa-p256", side]) for side in _SIDES]
     return Question(
         id="post-quantum",
         title="What does post-quantum key exchange cost?",
@@ -216,22 +213,24 @@ def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCe
     text, interval = ratio_parts(price.ratio)
     return [
         SheetCell(text=price.before.text, detail=price.before.interval, href=before),
-        SheetCell(text=f"{price.added:.1f}", href=after),
+        SheetCell(text=value_text(price.added, "µs", digits=3), href=after),
         SheetCell(text=text, detail=interval, href=after),
     ]
 
 
-def _range_of_costs(source: Source, rows: tuple[str, str]) -> str:
+def _cost(source: Source, side: str, rows: tuple[str, str]) -> str:
     """The range of the losses with that verdict; it ranks none, as their intervals overlap."""
+    head = f"a {side} with {_KEYS['ecdsa-p256']}"
     every = [price for i in source.shown if (price := _price(source, rows, i))]
     clear = [price for price in every if price.ratio.verdict == "slower"]
     if not clear:
-        return "no handshakes that the report shows"
+        return f"No loss of {head} is shown in any library."
     shares = _range([100 * (1 - price.ratio.value) for price in clear])
     times = _range([price.added for price in clear])
-    others = len(every) - len(clear)
-    rest = f"; in {others} of {len(every)} libraries no loss is shown" if others else ""
-    return f"{shares}% of its handshakes, by library: each takes {times} µs longer{rest}"
+    loses = f"{head} loses {shares}% of its handshakes: each takes {times} µs longer"
+    if len(clear) == len(every):
+        return f"In each library {loses}."
+    return f"In {len(clear)} of {len(every)} libraries {loses}; in the others no loss is shown."
 
 
 def _range(values: Sequence[float], digits: int = 0) -> str:

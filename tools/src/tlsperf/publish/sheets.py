@@ -134,11 +134,9 @@ def mark_of(cell: Cell) -> str | None:
 
 
 def ratio_parts(ratio: Ratio) -> tuple[str, str | None]:
-    """The text of a ratio and its interval; that of no difference says from what size it is one."""
-    if ratio.verdict == "no difference shown":
-        return ratio.text, None
+    """The text of a ratio and its interval; of no difference, from what size one would show."""
     text, _, rest = ratio.text.partition(" (")
-    return text, rest.rstrip(")") or None
+    return text.removesuffix(" shown"), rest.rstrip(")") or None
 
 
 def is_own(results: Results) -> bool:

@@ -81,8 +81,9 @@ class _Pair:
                 factor, name = texts[most].partition(" ")[0], self.source.rows[most][1].name
                 shown.append(f"{verdict} in {len(texts)} (up to {factor}, {name})")
             rest -= len(texts)
-        size = self.shown_from()
-        shown.append(f"no difference shown in {rest}" + (f" ({size})" if size else ""))
+        if rest:
+            size = self.shown_from()
+            shown.append(f"no difference shown in {rest}" + (f" ({size})" if size else ""))
         return f"of {counted(len(self.ratios), 'task')}, {', '.join(shown)}"
 
     def shown_from(self) -> str:

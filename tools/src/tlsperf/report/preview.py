@@ -19,7 +19,7 @@ import oxipng
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from tlsperf.contract.libraries import LIGHT
-from tlsperf.contract.questions import Scoreboard
+from tlsperf.contract.questions import Scoreboard, SheetCell
 from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.contract.shipped import SITE, THEME
 from tlsperf.contract.text import host_label, listed
@@ -158,7 +158,7 @@ def scoreboard_preview(score: Scoreboard, site: str) -> bytes:
             x = first + number * width
             if cell.mark:
                 canvas.box(round(x - 5), y + 2, round(width - 6), step - 6, _RULE)
-            head, word = _in_two(cell.text)
+            head, word = _in_two(cell)
             sizes = (22, 15) if head[:1].isdigit() else (13, 11) if word else (17, 15)
             weight = _BOLD if cell.mark == "best" else _NORMAL
             canvas.text((x, y + 0.47 * step), head, sizes[0], weight, width=width - 8)
@@ -168,15 +168,13 @@ def scoreboard_preview(score: Scoreboard, site: str) -> bytes:
     return canvas.png()
 
 
-def _in_two(text: str) -> tuple[str, str]:
+def _in_two(cell: SheetCell) -> tuple[str, str]:
     """The two lines of a cell: `1.70x` and `faster`, `no difference` and `8% would show`."""
-    if text.startswith("no difference"):
-        text = text.replace(" shown (", "\n").removesuffix(")")
-    elif text.startswith("the same"):
-        text = text.replace("the same ", "the same\n")
-    else:
-        text = text.replace(" ", "\n", 1)
-    head, _, word = text.partition("\n")
+    if cell.text == "no difference":
+        return cell.text, cell.detail or ""
+    if cell.text.startswith("the same"):
+        return "the same", cell.text.removeprefix("the same ")
+    head, _, word = cell.text.partition(" ")
     return head, word
 
 
