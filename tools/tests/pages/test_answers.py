@@ -198,5 +198,4 @@ def test_each_upgrade_has_the_figures_and_verdicts_of_its_report(
             said = re.search(rf"{verdict} in (\d+)", verdicts)
             assert shown.count(verdict) == (int(said[1]) if said else 0), seen["lead"]
         said = re.search(r"no difference shown in (\d+)( \([\d to]+% would show\))?$", verdicts)
-        assert said is not None, verdicts
-        assert shown.count("no difference shown") == int(said[1]), verdicts
+        assert shown.count("no difference shown") == (int(said[1]) if said else 0), verdicts
