@@ -60,7 +60,7 @@ def test_fewer_requires_more_than_1_percent_and_the_range_contains_the_ratio(
 def test_counts_within_the_range_of_one_binary_show_no_difference() -> None:
     assert counted_ratio([1_000_000], [1_009_000], 1.01).verdict == "no difference shown"
     ratio = counted_ratio([1_000_000], [1_011_000], 1.01)
-    assert ratio_text(ratio, "instructions") == "1.01x fewer"
+    assert ratio_text(ratio, "instructions") == "1.1% fewer"
 
 
 def test_the_tables_are_those_of_instructions_and_less_is_better() -> None:

@@ -306,6 +306,14 @@ UP, DOWN, NONE = (1.2, 1.1, 1.3), (0.8, 0.5, 0.9), (1.2, None, None)
             "13.00x fewer instructions than B",
         ),
         ("slower", "instructions", (0.5, 0.5, 0.5), "2.00x more", "2.00x more instructions than B"),
+        (
+            *("faster", "instructions", (1.0131, 1.0131, 1.0131)),
+            *("1.3% fewer", "1.3% fewer instructions than B"),
+        ),
+        (
+            *("slower", "instructions", (0.986923, 0.986923, 0.986923)),
+            *("1.3% more", "1.3% more instructions than B"),
+        ),
         ("not tested", "rate", UP, "1.20x (1.10 to 1.30)", "1.20x as fast as B (1.10 to 1.30)"),
         ("not tested", "stall", UP, "1.20x (1.10 to 1.30)", "1.20x as good as B (1.10 to 1.30)"),
         ("not tested", "rate", NONE, "1.20x", "1.20x as fast as B"),

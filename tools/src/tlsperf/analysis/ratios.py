@@ -191,7 +191,8 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     if ratio.verdict == "no difference shown":
         return _same_text(low, high, seen_from(ratio) or SAME_WITHIN)
     if is_count and f"{low:.2f}" == f"{high:.2f}":
-        return f"{_above_one(max(value, 1 / value))}x {better if value > 1 else worse}"
+        factor, word = max(value, 1 / value), better if value > 1 else worse
+        return f"{_small_text(factor)} {word}"
     if ratio.verdict == "not tested":
         return f"{factor_text(value)} ({low:.2f} to {high:.2f})"
     word = better
@@ -215,6 +216,11 @@ def seen_from(ratio: RatioEstimate) -> float | None:
     if ratio.low is None or ratio.high is None:
         return None
     return max(ratio.high / ratio.value, ratio.value / ratio.low, ratio.floor)
+
+
+def _small_text(factor: float) -> str:
+    """The size of a difference of exact counts: 1.35x, and below 2% 1.2%, which 1.01x would hide."""
+    return f"{100 * (factor - 1):.1f}%" if factor < SAME_WITHIN else f"{_above_one(factor)}x"
 
 
 def _above_one(value: float) -> str:

@@ -34,7 +34,8 @@ class Ratio(Model):
     verdict: Verdict
     paired: bool = False
     text: str = Field(
-        description="as readers see it: 1.70x faster (1.68 to 1.72), 31.2% lost (30.8 to 31.6%)"
+        description="as readers see it: 1.70x faster (1.68 to 1.72), 1.2% fewer, 31.2% lost (30.8 to "
+        "31.6%)"
     )
     note: str | None = None
 
@@ -43,8 +44,11 @@ class Ratio(Model):
         _check_interval(self.low, self.high)
         if self.verdict == "no difference shown" and self.low and self.high:
             return self._check_same(self.low, self.high)
-        expected = self._lost() if "%" in self.text else self._factors()
-        if not agrees(self.text, *expected, stored=5e-6):
+        is_loss = self.text.partition("% ")[2].startswith(("lost", "gained"))
+        expected = self._lost() if is_loss else self._factors()
+        # Of a small difference in %, the six digits of a ratio leave fewer.
+        stored = 1e-3 if "%" in self.text and not is_loss else 5e-6
+        if not agrees(self.text, *expected, stored=stored):
             numbers = ", ".join(f"{number:.6g}" for number in expected)
             raise ValueError(f"a text of {numbers}, not {self.text!r}")
         return self
@@ -66,7 +70,8 @@ class Ratio(Model):
     def _factors(self) -> list[float]:
         """The numbers of a text of factors; a worse one is inverted, a count has no interval."""
         if self.low is None or self.high is None or "(" not in self.text:
-            return [1 / self.value if self.verdict == "slower" else self.value]
+            factor = 1 / self.value if self.verdict == "slower" else self.value
+            return [100 * (factor - 1) if "%" in self.text else factor]
         if self.verdict == "slower":
             return [1 / self.value, 1 / self.high, 1 / self.low]
         return [self.value, self.low, self.high]

@@ -75,12 +75,17 @@ class _Pair:
         shown = []
         rest = len(self.ratios)
         for verdict in ("faster", "slower"):
-            texts = {a: text for a, (_, found, text) in self.ratios.items() if found == verdict}
-            if texts:
-                most = max(texts, key=lambda anchor: float(texts[anchor].partition("x")[0]))
-                factor, name = texts[most].partition(" ")[0], self.source.rows[most][1].name
-                shown.append(f"{verdict} in {len(texts)} (up to {factor}, {name})")
-            rest -= len(texts)
+            of = {
+                a: max(ratio, 1 / ratio)
+                for a, (ratio, found, _) in self.ratios.items()
+                if found == verdict
+            }
+            if of:
+                most = max(of, key=lambda anchor: of[anchor])
+                factor = self.ratios[most][2].partition(" ")[0]
+                name = self.source.rows[most][1].name
+                shown.append(f"{verdict} in {len(of)} (up to {factor}, {name})")
+            rest -= len(of)
         if rest:
             size = self.shown_from()
             shown.append(f"no difference shown in {rest}" + (f" ({size})" if size else ""))
