@@ -122,13 +122,14 @@ export function write(view) {
 export function tables(reports) {
   /** @type {Map<string, Table>} */
   const found = new Map();
+  const named = hostNames(reports);
   for (const report of reports) {
     for (const table of report.tables) {
       const { anchor, title, unit, better } = table;
       if (!found.has(anchor)) found.set(anchor, { anchor, title, unit, better, figures: [] });
       const known = /** @type {Table} */ (found.get(anchor));
       if (known.unit !== unit) throw new Error(`${report.id}: ${anchor} is in ${unit}`);
-      known.figures.push(...figures(report, table));
+      known.figures.push(...figures(report, table, named));
     }
   }
   return [...found.values()];
@@ -137,9 +138,10 @@ export function tables(reports) {
 /**
  * @param {any} report
  * @param {any} table
+ * @param {(host: any) => string} named
  * @returns {Figure[]}
  */
-function figures(report, table) {
+function figures(report, table, named) {
   return table.rows.flatMap((/** @type {any} */ row) =>
     row.cells
       .filter((/** @type {any} */ cell) => cell.value !== undefined)
@@ -154,7 +156,7 @@ function figures(report, table) {
           report: report.id,
           title: report.title,
           date: report.date,
-          host: places.map(hostLabel).join(", "),
+          host: places.map(named).join(", "),
           table: table.anchor,
           scenario: row.anchor,
           linked: !table.by_phase,
@@ -179,8 +181,36 @@ function figures(report, table) {
   );
 }
 
-/** The readable name of a host. @param {any} host */
-const hostLabel = (host) => `${host.cpu}${host.virtual ? " (virtual machine)" : ""}`;
+/**
+ * The name of each host of reports. Processors of two models may have one name, so each of them has
+ * its model behind it.
+ *
+ * @param {any[]} reports
+ * @returns {(host: any) => string}
+ */
+function hostNames(reports) {
+  /** @type {Map<string, Set<string>>} */
+  const models = new Map();
+  /** @param {any} host */
+  const model = (host) => host.cpu_model ?? host.id;
+  /** @param {any} host */
+  const identity = (host) => `${host.id} ${model(host)}`;
+  for (const host of reports.flatMap((report) => report.hosts)) {
+    const label = hostLabel(host);
+    models.set(label, new Set([...(models.get(label) ?? []), identity(host)]));
+  }
+  return (host) => {
+    const label = hostLabel(host);
+    return (models.get(label)?.size ?? 0) > 1 ? `${label}, ${model(host)}` : label;
+  };
+}
+
+/** What people call a host, as `host_label` in tools. @param {any} host */
+function hostLabel(host) {
+  const name = host.name ?? host.cpu;
+  const isSaid = !host.virtual || name.split(" ").includes("VM");
+  return isSaid ? name : `${name} (virtual machine)`;
+}
 
 /**
  * The options that figures offer: each library or each scenario once.

@@ -422,19 +422,28 @@ def test_an_address_keeps_an_unknown_facet_and_reports_it(play: Any) -> None:
     assert seen["notices"] == ["Transfer of the picked reports has no side client: all are shown."]
 
 
+@pytest.mark.parametrize(
+    ("other", "first", "second"),
+    [
+        ({"name": None, "cpu": "Another CPU"}, "{}", "Another CPU"),
+        ({"name": "Another", "virtual": True}, "{}", "Another (virtual machine)"),
+        ({"cpu_model": "model 2"}, "{}, model 1", "{}, model 2"),
+    ],
+)
 def test_a_figure_of_a_report_on_two_hosts_has_the_host_of_its_run(
-    play: Any, site_source: Path, made: Made
+    play: Any, site_source: Path, made: Made, other: dict[str, Any], first: str, second: str
 ) -> None:
     path = site_source / "content" / "perf" / NEW / "results.json"
     results = json.loads(path.read_text(encoding="utf-8"))
-    [host] = results["hosts"]
-    results["hosts"] = [host, {**host, "id": "other", "cpu": "Another CPU"}]
+    host = {**results["hosts"][0], "cpu_model": "model 1"}
+    results["hosts"] = [host, {**host, "id": "other", **other}]
     for implementation in results["implementations"]:
         implementation["host"] = "other" if implementation["id"] == RUSTLS else host["id"]
     answer = {"answer": [f"{NEW}/results.json", json.dumps(results)]}
     seen = play(answer, {"open": "explore/"})[-1]
-    assert seen["hosts"].count("Another CPU") == len(made.transfer["rows"])
-    assert set(seen["hosts"]) == {"Another CPU", host["cpu"]}
+    name = host.get("name", host["cpu"])
+    assert seen["hosts"].count(second.format(name)) == len(made.transfer["rows"])
+    assert set(seen["hosts"]) == {first.format(name), second.format(name)}
     assert "These are figures of 2 hosts: compare only those of one host." in seen["notices"]
 
 
