@@ -14,7 +14,7 @@ from recomputed import host_name
 from synthetic import loaded_run
 from test_overviews import NEW, OLD, SCENARIO, ZEN_5, documents, on_another, report, shown_reports
 from tlsperf.contract.index import ScenarioOverview
-from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.metrics import METRICS, Metric
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report, Run, SuiteReference
@@ -42,6 +42,32 @@ def test_a_scenario_has_every_figure_with_its_host_newest_report_first() -> None
     ]
     assert [r.host for r in found.reports] == ["CPU a", "CPU a"]
     assert {f.host for r in found.reports for f in r.figures} == {"CPU a"}
+
+
+@pytest.mark.parametrize(
+    ("metric", "virtual", "dividing", "words"),
+    [
+        ("rate", True, 2.0, ["dividing", "two days"]),
+        ("rate", True, 0.4, ["two days"]),
+        ("rate", False, 0.5, ["dividing"]),
+        ("allocated", True, None, []),
+        ("instructions", True, None, []),
+    ],
+)
+def test_a_page_says_what_its_figures_do_not(
+    metric: Metric, virtual: bool, dividing: float | None, words: list[str]
+) -> None:
+    def like(of: tuple[Report, Results]) -> tuple[Report, Results]:
+        decided, results = of
+        [table, *_] = results.tables
+        rows = [row.model_copy(update={"metric": metric}) for row in table.rows]
+        host = results.hosts[0].model_copy(update={"virtual": virtual})
+        table = table.model_copy(update={"rows": rows, "dividing_percent": dividing})
+        return decided, results.model_copy(update={"hosts": [host], "tables": [table]})
+
+    notes = overview(like(OLD), like(NEW)).notes
+    assert len(notes) == len(words)
+    assert all(word in note for word, note in zip(words, notes, strict=True))
 
 
 def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:

@@ -200,6 +200,7 @@ class ScenarioOverview(Model):
     newest: Chart = Field(description="the figures of the first report")
     lines: list[ScenarioLines]
     reports: list[ScenarioReport]
+    notes: list[str] = Field([], description="what its figures do not say, in sentences")
     older: int = Field(0, ge=0, description="reports that are left out")
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
-from tlsperf.publish.sheets import NOTHING, Source, newest
+from tlsperf.publish.sheets import NOTHING, Source, newest, of_days
 
 CONNECTIONS: Final = 10_000
 """Connections per second in the examples."""
@@ -110,6 +110,7 @@ def capacity(sources: Sequence[Source]) -> Question | None:
             "and writes of the measured size. The page about scaling shows rates on several "
             "threads.",
             "A server that is always busy has queues, so plan for more cores.",
+            *of_days([source.results]),
         ],
         host=source.host,
         reports=source.reports,

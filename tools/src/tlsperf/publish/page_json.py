@@ -29,6 +29,7 @@ from tlsperf.contract.warnings import ABOUT_HOST
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.footnotes import footnotes
 from tlsperf.publish.lines import ratio_note
+from tlsperf.publish.sheets import of_pairs
 from tlsperf.report.charts.panels import short_names
 from tlsperf.report.pivot import Group, pivot, working_sets
 from tlsperf.report.prices import WINDOW
@@ -76,6 +77,10 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     page["circumstances"] = _circumstances(results)
     page["said"] = _said(results)
     page["headlines"] = _headlines(results, shown)
+    large = {headline.anchor for headline in results.headlines}
+    page["headline_notes"] = of_pairs(
+        table for table in results.tables if large & {row.anchor for row in table.rows}
+    )
     exact = any(run.source for run in results.runs)
     page["tables"] = {table.anchor: _table(table, shown, exact=exact) for table in tables}
     order = _order(page["tables"], calls)

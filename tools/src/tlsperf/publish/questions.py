@@ -19,6 +19,7 @@ from tlsperf.publish.sheets import (
     by_host,
     newest,
     newest_of_each,
+    of_days,
     own_sources,
     ratio_parts,
 )
@@ -123,6 +124,7 @@ def _server(sources: Sequence[Source]) -> Question | None:
             "better than the next.",
         ],
         limits=[
+            *of_days([source.results]),
             _ONE_HOST,
             "The figures cover the calls into the library: no network, no kernel, no HTTP. They do "
             "not cover security, features and support.",
@@ -170,6 +172,7 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
             "All figures are those of the report's price list, from ratios of the same rounds. "
             "Intervals are corrected for all comparisons of the report.",
             "A larger ClientHello may need another packet. No network was measured.",
+            *of_days([source.results]),
             _ONE_HOST,
         ],
         host=source.host,
@@ -341,7 +344,11 @@ def _scaling(sources: Sequence[Source]) -> Question | None:
             "A factor below the number of threads may come from locks, shared caches, the clock of "
             "the processor, or cores that are hardware threads of one physical core."
         ],
-        limits=[f"On {source.host}, three and four threads share two cores.", _MEDIANS],
+        limits=[
+            f"On {source.host}, three and four threads share two cores.",
+            _MEDIANS,
+            *of_days([source.results]),
+        ],
         host=source.host,
         reports=source.reports,
     )
@@ -423,6 +430,7 @@ def _tail(sources: Sequence[Source]) -> Question | None:
         ],
         limits=[
             "A latency does not include waiting for a core, which a server under load adds.",
+            *of_days([source.results]),
             "On a virtual machine a pause of the host may be part of any library's maximum, so "
             "maxima are not compared.",
         ],

@@ -26,7 +26,7 @@ from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import csv_text, host_label
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.reports import by_time, host_of, newest_first
-from tlsperf.publish.sheets import Source, by_host, is_own, newest
+from tlsperf.publish.sheets import Source, by_host, is_own, newest, of_days, of_pairs
 from tlsperf.publish.trends import (
     FEWEST,
     Member,
@@ -115,8 +115,15 @@ def _scenario(
         newest=bars.chart,
         lines=[of_host for of_host, _ in lines],
         reports=[_report(first), *(_report(p) for p in _by_time(places) if p is not first)],
+        notes=_notes(places),
     )
     return overview, [bars, *(drawing for _, drawing in lines)]
+
+
+def _notes(places: Sequence[Place]) -> list[str]:
+    metric = METRICS[places[0].row.metric]
+    days = [] if metric.is_count or metric.whole else of_days(p.results for p in places)
+    return [*of_pairs(p.table for p in places), *days]
 
 
 def _by_time(places: Sequence[Place]) -> list[Place]:

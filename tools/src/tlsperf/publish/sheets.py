@@ -16,8 +16,14 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Ratio, ReportReference, Results, Row, Table
 from tlsperf.contract.text import ABSENT, host_label, listed
 from tlsperf.publish.reports import newest_first, reference
+from tlsperf.report.tables import HIDDEN_PERCENT
 
 NOTHING = SheetCell(text=ABSENT)
+
+OF_PAIRS: Final = "Ratios come from pairs of rounds, not from dividing these figures."
+_OF_DAYS: Final = (
+    "On a virtual machine, rates and times of two days differ by far more than ratios do."
+)
 
 _IN_FLIGHT: Final = "-64-kib-in-flight"
 """Part of a transfer's anchor since suites state 64 KiB in flight; earlier ones were 1 MiB."""
@@ -127,6 +133,17 @@ class Source:
             for shown in self.shown.values()
             if all(self.cell(anchor, shown.id) for anchor in anchors)
         }
+
+
+def of_days(results: Iterable[Results]) -> list[str]:
+    """What rates and times in a table of these reports do not say of another day."""
+    virtual = any(host.virtual for of in results for host in of.hosts)
+    return [_OF_DAYS] if virtual else []
+
+
+def of_pairs(tables: Iterable[Table]) -> list[str]:
+    """That figures of these tables stand beside ratios that are not their quotients."""
+    return [OF_PAIRS] if any((of.dividing_percent or 0) >= HIDDEN_PERCENT for of in tables) else []
 
 
 def mark_of(cell: Cell) -> str | None:

@@ -14,7 +14,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Results, ShortRatio, ShownImplementation, Verdict
 from tlsperf.contract.text import counted, short_version
 from tlsperf.publish.reports import reference
-from tlsperf.publish.sheets import NOTHING, Source, own_sources
+from tlsperf.publish.sheets import NOTHING, OF_PAIRS, Source, own_sources
 
 _TASKS = "full-handshakes"
 FEWEST = 3
@@ -124,7 +124,7 @@ class _Pair:
             answer=f"From {self.before.label} to {self.after.label}: {self.counts()}.",
             sheet=Sheet(
                 id="tasks",
-                caption=f"{self.after.label} over {self.before.label}.",
+                caption=f"{self.after.label} over {self.before.label}. {OF_PAIRS}",
                 corner="Task",
                 columns=[*labels, "Ratio and verdict"],
                 rows=[self.row(anchor) for anchor in self.ratios],

@@ -292,7 +292,9 @@ def _caption(table: PriceTable) -> str:
         other = "the column before" if table.in_pairs else "its own first column"
         return (
             f"Processor time of one {handshake} TLS 1.3 handshake, and the part of its handshakes "
-            f"per second that a library loses against {other}, both from the same ratios."
+            f"per second that a library loses against {other}, both from the same ratios. Times "
+            "follow the ratio to the first column, so they are not the inverse of the rates of "
+            "other tables."
         )
     if table.figure == MEMORY:
         return "Bytes that one more idle connection has allocated on this side, after data."
