@@ -138,7 +138,7 @@ def _page(title: str, description: str, template: str, weight: int | None = None
 
 def _page_json(scenario: ScenarioOverview) -> str:
     """The text of page.json: only the fields of a figure that the page shows."""
-    unseen = {"implementation", "library", "version", "value", "low", "high"}
+    unseen = {"implementation", "version", "value", "low", "high"}
     figures = {"__all__": {"figures": {"__all__": unseen}}}
     table = shortened(scenario).model_dump(
         mode="json", exclude_none=True, exclude={"reports": figures, "kind": True}
