@@ -369,6 +369,24 @@ def test_transfers_and_handshakes_use_the_spread_of_their_kind() -> None:
     assert wide.high > 1.05 > narrow.high
 
 
+def test_a_percentile_and_two_key_exchanges_have_the_spread_of_their_kind() -> None:
+    rules = replace(PAIRS, spreads=spreads(ratios={"latency": 0.05, "key-exchange": 0.03}))
+    both = sample(numbered(OURS)), sample(numbered(THEIRS))
+    hybrid = row().scenario.model_copy(update={"key_exchange": "X25519MLKEM768"})
+    other = replace(row(), scenario=hybrid)
+    reach = [
+        of.high / of.value
+        for of in (
+            sample_ratio(*both, row(), rules),
+            sample_ratio(*both, row(), rules, against=other),
+            sample_ratio(*both, row("duration", "p99"), rules),
+        )
+        if of and of.high
+    ]
+    assert reach == [pytest.approx(1, abs=0.01), *map(pytest.approx, sorted(reach)[1:])]
+    assert 1.08 < reach[1] < reach[2]
+
+
 def test_samples_of_two_hosts_have_no_ratio() -> None:
     other = "2026-11-20-b"
     both = sample(numbered(SLOW)), sample(numbered(FAST), run=other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tlsperf.analysis.spreads import (
     pairs_of,
     spreads_of_models,
 )
+from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Source
 from tlsperf.contract.spreads import ModelSpreads
 from tlsperf.load.run import loader, read_runs
@@ -37,11 +39,19 @@ def host(**facts: Any) -> HostFacts:
     return HostFacts(**{**fields, "virtual": True, **facts})
 
 
-def run_of(day: int, factors: tuple[float, ...] = (1, 1, 1), **more: Any) -> MeasuredRun:
-    """A run of that day in November; each implementation is faster by a factor."""
+def run_of(
+    day: int,
+    factors: tuple[float, ...] = (1, 1, 1),
+    only: Sequence[Scenario] = SIXTEEN,
+    **more: Any,
+) -> MeasuredRun:
+    """A run of that day in November; each implementation is faster by a factor in some scenarios."""
     random = np.random.default_rng(day)
     rates: Rates = {
-        i: {s: list(1000 * factor * np.exp(random.normal(0, 0.002, 30))) for s in SIXTEEN}
+        i: {
+            s: list(1000 * (factor if s in only else 1) * np.exp(random.normal(0, 0.002, 30)))
+            for s in SIXTEEN
+        }
         for i, factor in zip((ONE, TWO, THREE), factors, strict=True)
     }
     known = more.pop("known", [implementation(i) for i in rates])
@@ -49,7 +59,7 @@ def run_of(day: int, factors: tuple[float, ...] = (1, 1, 1), **more: Any) -> Mea
     return measured(in_sessions(run, 6))
 
 
-def only(*runs: MeasuredRun) -> PairOfRuns:
+def only_pair(*runs: MeasuredRun) -> PairOfRuns:
     [pair] = pairs_of(runs)
     return pair
 
@@ -69,6 +79,7 @@ def model(*runs: MeasuredRun) -> ModelSpreads:
         (1, {"host": host(machine="a" * 16, kernel="6.2", id="another-name")}),
         (1, {"host": host(cpu_model=None)}),
         (0, {"host": host(cpu_model="family 26, model 2, stepping 1")}),
+        (0, {"host": host(cpu_model="family 25, model 17, stepping 2")}),
         (0, {"host": host(cpu="Another CPU")}),
         (0, {"host": host(threads=4)}),
         (0, {"host": None}),
@@ -95,7 +106,7 @@ def test_figures_of_others_are_not_repeated(is_one: bool, changes: dict[str, Any
 
 
 def test_figures_are_those_that_a_reader_sees() -> None:
-    pair = only(run_of(20), run_of(21, (1.2, 1.2, 1.2)))
+    pair = only_pair(run_of(20), run_of(21, (1.2, 1.2, 1.2)))
     assert len(pair.rates) == 3 * 16
     assert len(pair.ratios) == 3 * 16
     assert {round(of.log, 1) for of in pair.rates} == {round(np.log(1.2), 1)}
@@ -124,12 +135,30 @@ def test_a_host_that_changes_for_all_libraries_keeps_every_promise_about_ratios(
 
 
 def test_two_runs_that_contradict_each_other_are_counted_and_then_prevented() -> None:
-    pair = only(run_of(20, (1, 1, 1.3)), run_of(21, (1.3, 1, 1)))
+    pair = only_pair(run_of(20, (1, 1, 1.3)), run_of(21, (1.3, 1, 1)))
     without = agreement(pair, [])
     assert without.contradictions == 16
     assert not without.holds
     [known] = spreads_of_models([pair])
     assert agreement(pair, [known]).contradictions == 0
+
+
+def test_a_run_on_a_changing_host_widens_what_all_promise() -> None:
+    calm = [run_of(day) for day in range(10, 18)]
+    some = (SIXTEEN[0], SIXTEEN[5], SIXTEEN[13])
+    odd = run_of(20, (1, 1, 1.2), some)
+    narrow = spreads_of_models(pairs_of(calm))[0].kinds["transfer"]
+    pairs = pairs_of([*calm, odd])
+    [known] = spreads_of_models(pairs)
+    assert (known.kinds["transfer"].ratios or 0) > 4 * (narrow.ratios or 0)
+    assert all(agreement(pair, [known]).holds for pair in pairs)
+
+
+def test_a_rate_beyond_what_a_page_says_is_counted() -> None:
+    known = model(run_of(20), run_of(21, (1.1, 1.1, 1.1)))
+    far = only_pair(run_of(20), run_of(21, (1.3, 1.3, 1.3)))
+    found = agreement(far, [known])
+    assert (found.rates_within, found.ratios_hold, found.holds) == (0, True, False)
 
 
 def test_a_day_is_foretold_by_the_others() -> None:
