@@ -203,7 +203,7 @@ print(json.dumps([
     assert construction == {
         "table": ["construction", "Construction", "operations/s", "higher"],
         "row": ["TLS 1.3 construction, client", "construction-1-3-client"],
-        "cells": [["500.0", None], ["300.0", "1.67x slower (1.66 to 1.68)"]],
+        "cells": [["500.0", None], ["300.0", "1.67x slower (1.65 to 1.68)"]],
         "changes": slower,
     }
 

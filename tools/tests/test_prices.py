@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from synthetic import OF_SERVER, implementation, in_sessions, report_of, run_of_rows, spreads
+from synthetic import OF_SERVER, implementation, in_sessions, report_of, run_of_rows
+from tlsperf.analysis.sessions import VIRTUAL_SPREADS
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Table
 from tlsperf.contract.run import Report
@@ -309,7 +310,7 @@ def test_a_row_has_one_loss_and_one_time_in_all_tables_and_they_agree() -> None:
 def test_a_time_on_a_virtual_machine_has_three_digits_as_its_rate_has() -> None:
     flat = [line for rows in ONE for line in rows]
     made = report_of(in_sessions(run_of_rows(RUN, flat, [implementation(OPENSSL)]), 3))
-    rules = replace(made.series.rules, spreads=spreads(virtual=True))
+    rules = replace(made.series.rules, spreads=VIRTUAL_SPREADS)
     shown_tables = price_tables(made.series.rows, made.results.tables, rules, [OPENSSL])
     assert [shown(cell).split()[0] for cell in cells(shown_tables[0])] == [
         "100",

@@ -684,8 +684,9 @@ def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
                 assert value == pytest.approx(other / one, rel=0.03), anchor
                 verdicts[anchor] = (
                     verdict,
-                    float(text.split("x")[0]) if "x " in text else 0,
+                    max(value, 1 / value),
                     row["name"],
+                    text.split(" ")[0],
                 )
                 plain = [figure(anchor, marked=False)(report, build) for build in (before, after)]
                 rows[f"{row['name']}, {table['unit']}"] = [
@@ -718,7 +719,7 @@ def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
             for word, of in counts.items():
                 if of:
                     top = max(of, key=lambda v: v[1])
-                    parts.append(f"{word} in {len(of)} (up to {top[1]:.2f}x, {top[2]})")
+                    parts.append(f"{word} in {len(of)} (up to {top[3]}, {top[2]})")
             assert all(part in page["answer"] for part in parts), page["answer"]
             faster, slower = (len(of) for of in counts.values())
             cells[f"upgrades/{page['id']}/"] = "; ".join(

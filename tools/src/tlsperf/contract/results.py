@@ -20,6 +20,11 @@ IntervalSource = Literal["measured", "assumed"]
 """Where the spread between runs comes from: runs on this processor model, or an assumption."""
 
 
+_NO_DIFFERENCE: Final = re.compile(
+    r"(?:the same|no difference shown)(?: within | \()?([0-9,.]+)?(%|x)?(?: would show\))?"
+)
+
+
 class Ratio(Model):
     """How many times better a cell is than the baseline of its row, or than itself in another row.
 
@@ -60,10 +65,10 @@ class Ratio(Model):
         """
         within = self.text.startswith("the same")
         least = max(high, 1 / low) if within else max(high / self.value, self.value / low)
-        said = re.search(r"([0-9][0-9,.]*)(%|x)", self.text)
-        number = float(said[1].replace(",", "")) if said else 0
+        said = _NO_DIFFERENCE.fullmatch(self.text)
+        number = float(((said and said[1]) or "0").replace(",", ""))
         size = number if said and said[2] == "x" else 1 + number / 100
-        if size < least * (1 - 1e-5):
+        if said is None or size < least * (1 - 1e-5):
             raise ValueError(f"a text of at least {size_text(least)}, not {self.text!r}")
         return self
 
