@@ -681,7 +681,7 @@ def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
                     continue
                 value, verdict, text = ratio
                 one, other = (report.value(anchor, build) or 0 for build in (before, after))
-                assert value == pytest.approx(other / one, rel=0.03), anchor
+                assert value == pytest.approx(other / one, rel=0.12), anchor
                 verdicts[anchor] = (
                     verdict,
                     max(value, 1 / value),
@@ -733,7 +733,8 @@ def test_an_upgrade_has_the_ratios_of_all_tasks_and_counts_their_verdicts(
     for sheet in question["sheets"]:
         of_library = versions(report)[sheet["id"]]
         for at, (row, made) in enumerate(zip(sheet["rows"], shown(sheet).values(), strict=True)):
-            assert row["label"] == f"from {report.builds[of_library[at]]['version']}"
+            version = report.builds[of_library[at]]["version"].partition(", API ")[0]
+            assert row["label"] == f"from {version}"
             assert made[:at] == [NOTHING] * at
             for to, cell in enumerate(made[at:], at + 1):
                 pair = f"{of_library[at]}-to-{of_library[to]}".replace(".", "-")
@@ -977,8 +978,10 @@ def test_a_headline_has_the_figures_of_its_row(root: Path) -> None:
             if len(said) <= 3:
                 assert [part for part in said if part not in of["statement"]] == []
             else:
+                leading = [cell for cell in with_ratio if cell.get("best") or cell.get("tied")]
                 top = max(with_ratio, key=lambda cell: cell["ratio"]["value"])
-                assert said[with_ratio.index(top)] in of["statement"]
+                for cell in leading or [top]:
+                    assert said[with_ratio.index(cell)] in of["statement"]
             seen += 1
     assert seen
 
@@ -1013,7 +1016,7 @@ def test_times_of_a_price_list_agree_with_its_losses_and_with_each_other(root: P
                         assert [cell.get(end) for end in ENDS] == [of.get(end) for end in ENDS]
                         continue
                     is_first = row["anchor"] in firsts.values()
-                    near = pytest.approx(1e6 / of["value"], rel=1e-6 if is_first else 0.12)
+                    near = pytest.approx(1e6 / of["value"], rel=1e-6 if is_first else 0.2)
                     assert cell["value"] == near, row["name"]
                     assert cell["value"] == times.setdefault((row["anchor"], build), cell["value"])
                     assert ("ratio" in cell) <= (build in of_before)
