@@ -201,10 +201,10 @@ def test_drift_uses_times_in_rounds() -> None:
 def test_a_ratio_of_two_runs_is_widened_by_the_spread_between_them() -> None:
     rules = Rules(drift=1.05, spreads=spreads({"full-handshake": 0.1}))
     one, again, other = sample(1.0), sample(2.0), sample(1.0, run="2026-11-22-b")
-    assert rules.drift_of(HANDSHAKES[0], one, again) == 1.05
+    assert rules.widening(HANDSHAKES[0], one, again) == 1.05
     expected = math.exp(1.959964 * math.sqrt(2) * 0.1)
-    assert rules.drift_of(HANDSHAKES[0], one, other) == pytest.approx(expected)
-    assert replace(rules, drift=2.0).drift_of(HANDSHAKES[0], one, other) == 2
+    assert rules.widening(HANDSHAKES[0], one, other) == pytest.approx(expected)
+    assert replace(rules, drift=2.0).widening(HANDSHAKES[0], one, other) == 2
 
 
 def test_numbers_are_rounded_to_significant_digits() -> None:

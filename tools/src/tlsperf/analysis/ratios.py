@@ -65,9 +65,9 @@ def sample_ratio(
         return figure_ratio(left, right, metric, untested)
     common = common_rounds(left, right, rules.pairs)
     if not common:
-        drift = rules.drift_of(row.scenario, left, right)
+        widening = rules.widening(row.scenario, left, right)
         return unpaired_ratio(
-            left.rounds, right.rounds, rules.comparisons, better, drift, rules.floor
+            left.rounds, right.rounds, rules.comparisons, better, widening, rules.floor
         )
     floor = rules.floor if row.definition.is_time else SAME_WITHIN
     sessions = session_logs(left, right, rules.pairs)

@@ -7,7 +7,6 @@ handed on; only `validate` reads the rows of a run beside it.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +14,8 @@ from functools import cached_property
 from statistics import median
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
-from tlsperf.analysis.statistics import SAME_WITHIN, normal_quantile
+from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads, kind_of
+from tlsperf.analysis.statistics import SAME_WITHIN
 from tlsperf.analysis.statistics import drift as drift_within
 from tlsperf.contract.host import hosts_of
 from tlsperf.contract.metric import MetricDefinition
@@ -171,16 +170,11 @@ class Rules:
     hosts: Mapping[Identifier, str] = field(default_factory=dict)
     """Hosts of runs that have no ratios to each other; empty if they may have."""
 
-    def drift_of(self, scenario: Scenario, *samples: Sample) -> float:
-        """What widens a ratio that is not paired: the drift, or that between runs of two days."""
-        first, *others = ({at.run for at in sample.valid} for sample in samples)
-        if first.intersection(*others):
+    def widening(self, scenario: Scenario, left: Sample, right: Sample) -> float:
+        """What widens a ratio that is not paired: the drift, or how far two runs differ."""
+        if {at.run for at in left.valid} & {at.run for at in right.valid}:
             return self.drift
-        spread = self.spreads.of_median(scenario, samples[0].statistic)
-        return max(
-            self.drift,
-            math.exp(normal_quantile() * math.sqrt(2) * spread),
-        )
+        return max(self.drift, 1 + self.spreads.rates[kind_of(scenario, left.statistic)] / 100)
 
     def are_comparable(self, *samples: Sample) -> bool:
         """Whether samples are of one host, or a report is to compare hosts."""

@@ -58,6 +58,8 @@ class _Compared(NamedTuple):
     kind: FigureKind
     left: _Side
     right: _Side
+    logs: list[Floats]
+    """The log ratios of the sessions of each run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +99,8 @@ class PairOfRuns:
         """Each two builds in each row, and each build in each two rows that differ in their key
         exchange, if both runs measured them side by side.
         """
-        found = [
-            _Compared(_kind(both[0]), (both, a), (both, b))
+        found: list[tuple[FigureKind, _Side, _Side]] = [
+            (_kind(both[0]), (both, a), (both, b))
             for both in self.rows
             for a, b in combinations(self.builds, 2)
         ]
@@ -109,16 +111,19 @@ class PairOfRuns:
                 others = row.scenario.model_copy(update={"key_exchange": None})
                 alike.setdefault((others, *row.key[1:]), []).append(both)
         found += [
-            _Compared("key-exchange", (one, i), (other, i))
+            ("key-exchange", (one, i), (other, i))
             for rows in alike.values()
             for one, other in combinations(rows, 2)
             for i in self.builds
         ]
-        return [of for of in found if all(map(len, self.logs(of)))]
+        made = (
+            _Compared(kind, left, right, self._logs(left, right)) for kind, left, right in found
+        )
+        return [of for of in made if all(map(len, of.logs))]
 
-    def logs(self, of: _Compared) -> list[Floats]:
-        """The log ratios of the sessions of each run; empty where one side does not count."""
-        (left, a), (right, b) = of.left, of.right
+    def _logs(self, ours: _Side, theirs: _Side) -> list[Floats]:
+        """Of the sessions of each run; empty where one side does not count."""
+        (left, a), (right, b) = ours, theirs
         return [
             session_logs(left[at].samples[a], right[at].samples[b], frozenset([run.id]))
             if left[at].counts_for(a) and right[at].counts_for(b)
@@ -129,8 +134,10 @@ class PairOfRuns:
     @cached_property
     def ratios(self) -> list[Difference]:
         """Of what they compare."""
-        logs = ((of.kind, self.logs(of)) for of in self.compared)
-        return [Difference(kind, float(two.mean() - one.mean())) for kind, (one, two) in logs]
+        return [
+            Difference(of.kind, float(of.logs[1].mean() - of.logs[0].mean()))
+            for of in self.compared
+        ]
 
 
 class Agreement(NamedTuple):
@@ -209,7 +216,6 @@ def _kind(row: Series) -> FigureKind:
 def spreads_of_models(pairs: Sequence[PairOfRuns]) -> list[ModelSpreads]:
     """The spreads of each processor model that has a pair, by the name of its processor."""
     groups: list[tuple[HostFacts, list[PairOfRuns]]] = []
-    known = {of.id: of.loaded.run for pair in pairs for of in (pair.one, pair.other)}
     # A host that records its model first: one that does not belongs to the first that fits.
     by_facts = sorted(pairs, key=lambda pair: _host(pair).cpu_model is None)
     for pair in by_facts:
@@ -225,7 +231,7 @@ def spreads_of_models(pairs: Sequence[PairOfRuns]) -> list[ModelSpreads]:
         model = ModelSpreads(
             host=_identity(host),
             runs=len(ids),
-            days=len({known[id_].date for id_ in ids}),
+            days=len(frozenset().union(*(pair.days for pair in own))),
             pairs=len(own),
             kinds={kind: _spread(own, kind) for kind in kinds},
         )
@@ -341,9 +347,8 @@ def _estimates(pair: PairOfRuns, spreads: Spreads) -> Iterator[tuple[RatioEstima
         (_, a), (_, b) = of.left, of.right
         groups.setdefault((of.kind == "key-exchange" or (a, b)), []).append(of)
     for group in groups.values():
-        priors = [prior_of_ratios(logs) for logs in zip(*map(pair.logs, group), strict=True)]
-        for of in group:
-            (left, a), (right, b) = of.left, of.right
+        priors = [prior_of_ratios(logs) for logs in zip(*(of.logs for of in group), strict=True)]
+        for _, (left, a), (right, b), _ in group:
             found = [
                 sample_ratio(
                     left[at].samples[a],

@@ -30,6 +30,16 @@ def one_host(a: HostFacts | None, b: HostFacts | None) -> bool:
     return not _differing(_host(a), _host(b))
 
 
+def completed(recorded: HostFacts | None, described: HostFacts | None) -> HostFacts | None:
+    """What a run recorded of its host, with what is known of that besides."""
+    facts: dict[str, object] = {}
+    for source in (described, recorded):
+        if source is not None:
+            known = source.model_dump(include=set(HostFacts.model_fields), exclude_none=True)
+            facts |= {name: value for name, value in known.items() if value not in ({}, [])}
+    return HostFacts.model_validate(facts) if facts else None
+
+
 def host_id_of(run: Run, known: Mapping[Identifier, HostFacts]) -> Identifier:
     """The id under which the host of a run is shown: its own, unless `known` describes another
     processor model with that id.
@@ -41,8 +51,8 @@ def host_id_of(run: Run, known: Mapping[Identifier, HostFacts]) -> Identifier:
 
 
 def two_models(runs: Iterable[Run], known: Mapping[Identifier, HostFacts]) -> dict[Identifier, str]:
-    """What is wrong with each run, by its id, that has another processor model than an earlier one under the id of
-    one host.
+    """What is wrong with each run, by its id, that has another processor model than an earlier one
+    under the id of one host.
     """
     before: dict[Identifier, list[Run]] = {}
     found = {}

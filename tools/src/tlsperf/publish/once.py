@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.load.json_text import parse_json
+from tlsperf.publish.sheets import ratio_parts
 
 
 class _Quoted(NamedTuple):
@@ -59,8 +60,8 @@ def _of_sheets(page: Mapping[str, Any]) -> Iterator[_Quoted]:
                 if kind := cell.get("quotes"):
                     report, _, anchor = cell["href"].removeprefix("perf/").partition("/#")
                     baseline = page["baseline"] if kind == "ratio" else None
-                    text = cell["text"].partition(" (")[0]
-                    yield _Quoted(sheet["host"], row["label"], anchor, baseline, text, report)
+                    about = sheet["host"], row["label"], anchor
+                    yield _Quoted(*about, baseline, cell["text"], report)
 
 
 def _of_scenario(page: Mapping[str, Any]) -> Iterator[_Quoted]:
@@ -71,5 +72,5 @@ def _of_scenario(page: Mapping[str, Any]) -> Iterator[_Quoted]:
             about = of["host"], of["label"], page["id"]
             yield _Quoted(*about, None, of["text"], report["id"])
             if "ratio" in of:
-                ratio = of["ratio"].partition(" (")[0].removesuffix(" shown")  # as in sheets
-                yield _Quoted(*about, report["baseline"], ratio, report["id"])
+                text, _ = ratio_parts(of["ratio"])
+                yield _Quoted(*about, report["baseline"], text, report["id"])

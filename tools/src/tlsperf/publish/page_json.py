@@ -378,10 +378,8 @@ def _cell(cell: Cell, *, alike: bool, exact: bool) -> dict[str, Any]:
         if cell.ratio.note and not alike:
             made["ratio"] += f" ({cell.ratio.note})"
         if bracket and cell.ratio.low != cell.ratio.high:
-            word = "loss " if "%" in bracket else "ratio "
-            if cell.ratio.verdict == "no difference shown":
-                word = ""
-            intervals.append(f"{word}{bracket.removesuffix(')')}")
+            word = "loss" if "%" in bracket else "ratio"
+            intervals.append(f"{word} {bracket.removesuffix(')')}")
     if cell.segments:
         over = ": over the window" if cell.segments > WINDOW else ""
         made["ratio"] = f"{counted(cell.segments, 'segment')}{over}"

@@ -213,7 +213,7 @@ def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCe
     if price is None:
         return [NOTHING] * 3
     before, after = map(source.link, rows)
-    text, interval = ratio_parts(price.ratio)
+    text, interval = ratio_parts(price.ratio.text)
     return [
         SheetCell(text=price.before.text, detail=price.before.interval, href=before),
         SheetCell(text=value_text(price.added, "µs", digits=3), href=after),

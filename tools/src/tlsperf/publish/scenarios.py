@@ -121,9 +121,9 @@ def _scenario(
 
 
 def _notes(places: Sequence[Place]) -> list[str]:
-    metric = METRICS[places[0].row.metric]
-    days = [] if metric.is_count or metric.whole else of_days(p.results for p in places)
-    return [*of_pairs(p.table for p in places), *days]
+    is_time = METRICS[places[0].row.metric].is_time
+    days = of_days(place.results for place in places) if is_time else []
+    return [*of_pairs(place.table for place in places), *days]
 
 
 def _by_time(places: Sequence[Place]) -> list[Place]:

@@ -129,7 +129,7 @@ def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetC
         return NOTHING
     if cell.ratio is None:
         return SheetCell(text="baseline", href=source.link(row), mark=mark_of(cell))
-    text, detail = ratio_parts(cell.ratio)
+    text, detail = ratio_parts(cell.ratio.text)
     return SheetCell(
         text=text, href=source.link(row), mark=mark_of(cell), detail=detail, quotes="ratio"
     )

@@ -13,7 +13,7 @@ from tlsperf.contract.host import one_model
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.questions import SheetCell
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Cell, Ratio, ReportReference, Results, Row, Table
+from tlsperf.contract.results import Cell, ReportReference, Results, Row, Table
 from tlsperf.contract.text import ABSENT, host_label, listed
 from tlsperf.publish.reports import newest_first, reference
 from tlsperf.report.tables import HIDDEN_PERCENT
@@ -30,8 +30,8 @@ _IN_FLIGHT: Final = "-64-kib-in-flight"
 
 
 class Source:
-    """The rows of one report, by their anchors. A transfer is also found without its size in
-    flight, so that a question about sending takes the newest reports.
+    """The rows of one report, or of several of one host, by their anchors. A transfer is also found
+    without its size in flight, so that a question about sending takes the newest reports.
     """
 
     def __init__(self, results: Results) -> None:
@@ -150,9 +150,9 @@ def mark_of(cell: Cell) -> str | None:
     return "best" if cell.best else "tied" if cell.tied else None
 
 
-def ratio_parts(ratio: Ratio) -> tuple[str, str | None]:
-    """The text of a ratio and its interval; of no difference, from what size one would show."""
-    text, _, rest = ratio.text.partition(" (")
+def ratio_parts(of: str) -> tuple[str, str | None]:
+    """The text of a ratio without its interval, and that; of no difference, the size that would show."""
+    text, _, rest = of.partition(" (")
     return text.removesuffix(" shown"), rest.rstrip(")") or None
 
 

@@ -26,7 +26,7 @@ from tlsperf.analysis.spreads import (
     spreads_of_models,
 )
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.host import one_model
+from tlsperf.contract.host import completed, host_id_of
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Host
 from tlsperf.contract.spreads import ModelSpreads, SpreadsFile
@@ -92,17 +92,15 @@ def spreads_text(root: Path, names: Sequence[Identifier]) -> tuple[str, bool]:
 
 
 def _with_model(loaded: LoadedRun, hosts: Mapping[Identifier, Host]) -> LoadedRun:
-    """The run with the processor model that data/hosts has, if it did not record one itself."""
-    host, known = loaded.run.host, hosts.get(loaded.run.host_id)
-    if host is None or known is None or host.cpu_model or not one_model(host, known):
-        return loaded
-    described = host.model_copy(update={"cpu_model": known.cpu_model})
-    return replace(loaded, run=loaded.run.model_copy(update={"host": described}))
+    """The run with what data/hosts knows of its host, such as the processor model."""
+    run = loaded.run
+    host = completed(run.host, hosts.get(host_id_of(run, hosts)))
+    return replace(loaded, run=run.model_copy(update={"host": host}))
 
 
 def _json(models: Sequence[ModelSpreads]) -> str:
     table = SpreadsFile(models=list(models)).model_dump(
-        mode="json", by_alias=True, exclude_none=True, exclude_defaults=False
+        mode="json", by_alias=True, exclude_none=True
     )
     for of in table["models"]:
         of["host"] = {name: value for name, value in of["host"].items() if value not in ({}, [])}

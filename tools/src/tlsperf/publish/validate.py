@@ -47,8 +47,6 @@ SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
 def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
     """All errors below `data/` and in what content/ holds, and the number of runs that were looked at.
 
-    A figure that two pages over several reports show differently is one of them.
-
     With `changed`, runs that `data/checked.json` has are skipped. Otherwise that file is written if
     there is no error.
     """

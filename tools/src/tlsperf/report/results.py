@@ -15,7 +15,7 @@ from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import SAME_WITHIN, UNSTABLE_SPREAD_PERCENT, fewest_for_median
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import UserError, alternatives
-from tlsperf.contract.host import host_id_of, hosts_of, two_models
+from tlsperf.contract.host import completed, host_id_of, hosts_of, two_models
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import (
     Results,
@@ -170,19 +170,12 @@ def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[
         raise UserError(f"run {id_}: {error}")
     for run in (r.loaded.run for r in runs):
         id_ = host_id_of(run, known)
-        described = known.get(id_)
         if id_ in found:
             continue
-        if run.host is None and described is None:
+        host = completed(run.host, known.get(id_))
+        if host is None:
             raise UserError(f"run {run.id}: host {run.host_id} is not in data/hosts")
-        facts: dict[str, object] = {}
-        for source in (described, run.host):
-            if source is not None:
-                known_facts = source.model_dump(
-                    include=set(HostFacts.model_fields), exclude_none=True
-                )
-                facts |= {k: v for k, v in known_facts.items() if v not in ({}, [])}
-        found[id_] = HostFacts.model_validate(facts | {"id": id_})
+        found[id_] = host.model_copy(update={"id": id_})
     return list(found.values())
 
 

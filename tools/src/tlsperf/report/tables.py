@@ -335,19 +335,23 @@ def with_dividing(table: Table) -> Table:
     if not apart:
         return table
     percent = math.ceil(1000 * max(apart) - 1e-6) / 10
-    caption = table.caption
-    if percent >= HIDDEN_PERCENT:
-        caption += (
-            f" {'Losses' if table.compares_rows else 'Ratios'} come from rounds: dividing two "
-            f"figures gives up to {percent:g}% more or less."
-        )
-    return table.model_copy(update={"dividing_percent": percent, "caption": caption})
+    made = table.model_copy(update={"dividing_percent": percent})
+    return made.model_copy(update={"caption": f"{table.caption}{_dividing(made)}"})
 
 
 def without_dividing(table: Table) -> Table:
     """The table without that, for ratios that are of something else."""
-    caption = re.sub(r" \w+ come from rounds: dividing .* more or less\.", "", table.caption)
+    caption = table.caption.removesuffix(_dividing(table))
     return table.model_copy(update={"dividing_percent": None, "caption": caption})
+
+
+def _dividing(table: Table) -> str:
+    if (table.dividing_percent or 0) < HIDDEN_PERCENT:
+        return ""
+    return (
+        f" {'Losses' if table.compares_rows else 'Ratios'} come from rounds: dividing two figures "
+        f"gives up to {table.dividing_percent:g}% more or less."
+    )
 
 
 def _divided(table: Table) -> Iterator[tuple[float, float]]:
