@@ -120,8 +120,8 @@ setup: doctor-setup $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium
 quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), test what it can break
 	@$(PYTHON) tools/automation/quick.py $(SINCE)
 
-.PHONY: check check-bench check-tools check-explore check-words check-data
-check: doctor-check check-bench check-tools check-explore check-words zizmor check-data ## check format, lint, types, words, workflows, changed data and reports
+.PHONY: check check-bench check-tools check-compare check-words check-data
+check: doctor-check check-bench check-tools check-compare check-words zizmor check-data ## check format, lint, types, words, workflows, changed data and reports
 check-bench: $(VENV)/.build
 	cd bench && cargo fmt --all --check
 	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -130,8 +130,8 @@ check-tools: $(VENV)/.dev
 	$(VENV)/bin/ruff check tools scripts/libraries
 	cd tools && ../$(VENV)/bin/mypy
 	cd tools && ../$(VENV)/bin/lint-imports --no-cache
-check-explore: node_modules/.installed
-	node_modules/.bin/biome ci static/explore
+check-compare: node_modules/.installed
+	node_modules/.bin/biome ci static/compare
 	node_modules/.bin/tsc
 check-words: $(VENV)/.dev
 	$(VENV)/bin/typos

@@ -2,8 +2,8 @@
 
     python tools/automation/frozen.py COMMIT
 
-It reads results.json of each report, as `tlsperf build` wrote it here, and as it was committed at
-COMMIT, or as built in the folder COMMIT. For each report it prints how many values, intervals,
+It reads results.json of each report, and of each part if there are several, as `tlsperf build` wrote it
+here, and as it was committed at COMMIT, or as built in the folder COMMIT. For each it prints how many values, intervals,
 ratios, verdicts and texts are compared, and each that differs, is gone or is new. The exit code is 1
 if one differs or is gone, or if there is nothing to compare. Steps that must not change a figure are checked with it.
 """
@@ -53,8 +53,8 @@ def before(commit: str, report: str) -> Any:
 
 def main(commit: str) -> int:
     failed = compared = 0
-    for path in sorted((ROOT / FOLDER).glob("*/results.json")):
-        report = path.parent.name
+    for path in sorted((ROOT / FOLDER).glob("**/results.json")):
+        report = path.parent.relative_to(ROOT / FOLDER).as_posix()
         old = before(commit, report)
         if old is None:
             print(f"{report}: not at {commit}")

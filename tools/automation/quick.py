@@ -126,9 +126,9 @@ def affected_tests(
     if any(name.startswith(("templates/", "static/")) for name in changed):
         tests.add(f"{PAGES}test_browser.py")
     if any(name.startswith(f"tools/{PAGES}") and name.endswith(".mjs") for name in changed):
-        tests |= {f"{PAGES}test_{name}.py" for name in ("browser", "embed", "explore")}
-    if any(name.startswith("static/explore/") for name in changed):
-        tests.add(f"{PAGES}test_explore.py")
+        tests |= {f"{PAGES}test_{name}.py" for name in ("browser", "embed", "compare")}
+    if any(name.startswith("static/compare/") for name in changed):
+        tests.add(f"{PAGES}test_compare.py")
     return sorted(tests)
 
 
@@ -172,8 +172,8 @@ def formats(changed: Sequence[str]) -> Iterator[Step]:
         yield Step([ruff, "check", "--quiet", "--fix", *settings, *python])
     if any(name.endswith(".rs") for name in changed):
         yield Step(["cargo", "fmt", "--all"], "bench")
-    if any(name.startswith("static/explore/") for name in changed):
-        yield Step([str(MODULES / "biome"), "format", "--write", "static/explore"])
+    if any(name.startswith("static/compare/") for name in changed):
+        yield Step([str(MODULES / "biome"), "format", "--write", "static/compare"])
     if any(name.startswith("static/") and name.endswith(".css") for name in changed):
         yield Step([sys.executable, "-m", "tlsperf.publish.style"])
     if any(name.startswith("tools/src/tlsperf/contract/") for name in changed):
@@ -182,7 +182,7 @@ def formats(changed: Sequence[str]) -> Iterator[Step]:
 
 CHECKS: Final = {
     "check-words": ("",),
-    "check-explore": ("static/explore/",),
+    "check-compare": ("static/compare/",),
     "zizmor": (".github/", "action.yml", "docs/pull-requests.md"),
     "check-tools": ("tools/", "scripts/libraries"),
     "check-data": ("content/", "data/"),

@@ -322,7 +322,7 @@ def rehearse(folder: Path, programs: Path, more: bool = False) -> None:
     )
     expect(f"[workflow] [run] [ci.yml] [--ref] [{branch}]" in called, "ci.yml is started on it")
     body = stage.said("body")
-    expect("| headline |" in body, "the pull request shows headline figures")
+    expect("| picture |" in body, "the pull request shows ratios")
     expect("arning" in body, "the pull request names warnings")
 
     if more:

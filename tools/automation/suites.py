@@ -33,10 +33,10 @@ MEMORY: Final = 'operation = "memory"'
 KINDS: Final = "kinds"
 """The name of the suite of one scenario of each kind."""
 EXPECTED: Final = {
-    KINDS: ("latency-histogram.csv", "transfer.svg", "allocated*.svg", "client-hello.svg"),
+    KINDS: ("latency-histogram.csv", "ratios.svg", "ratios-narrow.svg"),
     "latency": ("latency-histogram.csv", "*-latency.svg"),
-    "memory": ("allocated*.svg", "resident*.svg"),
-    "post-quantum": ("full-handshakes.svg", "client-hello.svg"),
+    "memory": ("ratios.svg",),
+    "post-quantum": ("ratios.svg",),
     "threads": ("*-threads.svg",),
 }
 """Files in the report of a suite, besides those in every report."""

@@ -91,7 +91,7 @@ LEFT_OUT: Final = (
     "content/",
     "data/runs/",
     "data/nightly/",
-    "static/explore/",
+    "static/compare/",
     "tools/tests/pages/",
 )
 

@@ -367,6 +367,8 @@ BUILDS: Final = (
     "boringssl-0.20260101",
 )
 """More than a page is wide."""
+OF_HISTORY: Final = "2026-11-07-versions"
+"""The run, and the report, of versions."""
 OF_VERSIONS: Final = (
     Block(TRANSFER, rate(7000, "MiB/s", oldest=0.7), ENDS),
     Block(full("rsa-2048", "X25519"), rate(2500)),
@@ -384,12 +386,17 @@ CLIENT: Final = full("ecdsa-p256", "X25519")
 
 OLD, NEW, ARM = "2026-10-01-server", "2026-11-21-server", "2026-10-02-arm"
 BOTH, WIDE, PUBLISHED = "2026-10-03-hosts", "2026-11-06-builds", "2025-03-01-published"
+BESIDE = "2026-10-07-beside"
+"""A report of two parts, whose hosts stand side by side."""
+HERE, THERE = "2026-10-05-here", "2026-10-06-there"
 LATENCY = "2026-11-04-latency"
 
 RUNS: Final = (
     MadeRun(OLD, "server", SERVER, "main", implementations=OLDER),
     MadeRun(NEW, "server", SERVER, "main", disturbed=3),
     MadeRun(ARM, "server", SERVER, "main", OTHER_HOST, rounds=4, sessions=2),
+    MadeRun(HERE, "server", SERVER, "main"),
+    MadeRun(THERE, "server", SERVER[:2], "main", OTHER_HOST),
     MadeRun("2026-11-02-post-quantum", "post-quantum", list(post_quantum())),
     MadeRun("2026-11-02-flights", "post-quantum", list(flights()), counter="wire", rounds=2),
     MadeRun("2026-10-04-idle", "memory", [IDLE], implementations=OLDER),
@@ -421,7 +428,7 @@ RUNS: Final = (
         ],
         implementations=BUILDS,
     ),
-    MadeRun("2026-11-07-versions", "history", OF_VERSIONS, implementations=VERSIONS),
+    MadeRun(OF_HISTORY, "history", OF_VERSIONS, implementations=VERSIONS),
     MadeRun("2026-11-08-calls", "calls", [Block(CLIENT, calls(260))], counter="calls", rounds=2),
     MadeRun(
         "2026-11-09-set-up",
@@ -456,11 +463,13 @@ RUNS: Final = (
     ),
 )
 
+_NO_REPORT: Final = ("2026-11-02-flights", PUBLISHED, HERE, THERE)
 REPORTS: Final[dict[str, tuple[str, ...]]] = {
-    **{run.id: (run.id,) for run in RUNS if run.id not in ("2026-11-02-flights", PUBLISHED)},
+    **{run.id: (run.id,) for run in RUNS if run.id not in _NO_REPORT},
     "2026-11-02-post-quantum": ("2026-11-02-post-quantum", "2026-11-02-flights"),
     PUBLISHED: (PUBLISHED,),
     BOTH: (OLD, ARM),
+    BESIDE: (HERE, THERE),
 }
 """The runs of each report."""
 
@@ -729,6 +738,49 @@ def write_nights(root: Path) -> None:
         write_made(root / "data" / "nightly" / NIGHTS, night)
 
 
+_VERSIONS: Final = """\
++++
+title = "Versions"
+description = "What each release changed."
+sort_by = "weight"
+template = "versions.html"
+page_template = "version.html"
+
+[[extra.claims]]
+text = "OpenSSL 3.5.5 sends faster than 3.0.8."
+holds = "{row}: openssl-3.5.5 better than openssl-3.0.8"
+reports = ["{report}"]
+
+[[extra.claims]]
+text = "Full handshakes of the main branch grew by no more than 2%."
+holds = "change of full-handshake: * in ..2.5"
+reports = ["{nights}"]
++++
+
+OpenSSL 3.5.5 sends faster than 3.0.8. Full handshakes of the main branch grew by no more than 2%.
+
+## Defaults that changed
+
+None.
+"""
+_OF_LIBRARY: Final = """\
++++
+title = "OpenSSL grew"
+description = "Versions of OpenSSL."
+weight = 1
+
+[extra.versions]
+library = "openssl"
+report = "{report}"
+rows = [
+  {{ name = "Sending", row = "{row}", matrix = true }},
+  {{ name = "New connections", row = "full-handshake-1-3-rsa-2048-x25519-server" }},
+  {{ name = "Returning connections", row = "resumed-handshake-1-3-ticket-x25519-server", strip = false }},
+]
++++
+
+OpenSSL.
+"""
 _SAID: Final = """\
 One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 {{{{ ratio(row="{row}", implementation="{implementation}") }}}}.
@@ -753,6 +805,15 @@ ROW: Final = "transfer-1-3-aes-256-gcm-64-kib-in-flight-sending"
 """A row of the report NEW."""
 
 
+def write_versions(root: Path) -> None:
+    """The pages about versions: their room, and OpenSSL."""
+    folder = root / "content" / "versions"
+    (folder / "openssl").mkdir(parents=True)
+    given = {"report": OF_HISTORY, "row": ROW, "nights": NIGHTS}
+    (folder / "_index.md").write_text(_VERSIONS.format(**given), encoding="utf-8")
+    (folder / "openssl" / "index.md").write_text(_OF_LIBRARY.format(**given), encoding="utf-8")
+
+
 def write_reports(root: Path) -> None:
     """Writes each report as `tlsperf new` makes it, one of them with a claim and figures in its prose."""
     for name, runs in sorted(REPORTS.items()):
@@ -760,11 +821,98 @@ def write_reports(root: Path) -> None:
         if name == NEW:
             text = page.read_text(encoding="utf-8")
             said = _SAID.format(row=ROW, implementation=RUSTLS)
-            text = text.replace("## Observations\n\n", f"## Observations\n\n{said}\n")
+            text = text.replace("{{ picture() }}", f"{said}\n{{{{ picture() }}}}")
             claims = _CLAIMS.format(row=ROW, implementation=RUSTLS, baseline=OPENSSL)
             text = text.replace("\n+++\n", f"\n\n{claims}+++\n", 1)
             text = text.replace("## Changes", f"{_BY_PHASE}\n\n## Changes")
             page.write_text(text, encoding="utf-8")
+
+
+_ROWS: Final = """\
+[[extra.answer.rows]]
+row = "{row}"
+label = "{label}"
+
+"""
+_CONNECTION: Final = "connection-1-3-rsa-2048-x25519-{}-processor-time"
+_FULL: Final = "full-handshake-1-3-rsa-2048-x25519-{}"
+RECEIVING: Final = ROW.replace("sending", "receiving")
+AHEAD, SINCE, CORES = "ahead", "since", "cores"
+FIRST: Final = "openssl-3.0.8"
+"""The baseline of SINCE; that of its report is another."""
+_LEAD: Final = "rustls sends more than half again as much as OpenSSL."
+_STEP: Final = "OpenSSL has become at least a fifth faster."
+_ANSWERS: Final = {
+    "": f"""\
++++
+title = "Libraries against OpenSSL"
+[extra.answer]
+caption = "TLS 1.3, one thread."
+parts = ["{HERE}", "{THERE}"]
+{_ROWS.format(row=ROW, label="Sending")}{_ROWS.format(row=RECEIVING, label="Receiving")}+++
+
+How fast some libraries are.
+""",
+    AHEAD: f"""\
++++
+title = "Which one is ahead?"
+weight = 1
+description = "{_LEAD}"
+[extra.answer]
+parts = ["{HERE}", "{THERE}"]
+{_ROWS.format(row=ROW, label="Sending")}{_ROWS.format(row=RECEIVING, label="Receiving")}[[extra.claims]]
+text = "{_LEAD}"
+holds = "{ROW}: {RUSTLS} / {OPENSSL} in 1.5.."
+reports = ["{HERE}", "{THERE}"]
++++
+
+{_LEAD}
+
+## What would change the answer
+
+Another key.
+""",
+    SINCE: f"""\
++++
+title = "What has changed?"
+weight = 2
+description = "{_STEP}"
+[extra.answer]
+parts = ["2026-11-07-versions"]
+implementations = ["{FIRST}", "openssl-3.5.5", "{OPENSSL}"]
+baseline = "{FIRST}"
+{_ROWS.format(row=ROW, label="Sending")}{_ROWS.format(row=RECEIVING, label="Receiving")}{_ROWS.format(row=_FULL.format("server"), label="New")}{_ROWS.format(row=_FULL.format("client"), label="New, client")}[[extra.claims]]
+text = "{_STEP}"
+holds = "{ROW}: openssl-3.5.5 / {FIRST} in 1.2.."
+reports = ["2026-11-07-versions"]
++++
+
+{_STEP}
+""",
+    CORES: f"""\
++++
+title = "How many cores?"
+weight = 3
+description = "Some cores."
+template = "cores.html"
+[extra.answer]
+parts = ["2026-11-10-sockets"]
+{_ROWS.format(row=_CONNECTION.format("server"), label="New")}[extra.answer.cores]
+alone = {{ ecdsa = "{_FULL.format("server")}", rsa = "{_FULL.format("client")}", resumed = "{_FULL.format("server")}" }}
+socket = {{ ecdsa = "{_CONNECTION.format("server")}", rsa = "{_CONNECTION.format("client")}", resumed = "{_CONNECTION.format("server")}" }}
++++
+
+Some cores.
+""",
+}
+
+
+def write_answers(root: Path) -> None:
+    """Writes the home page, and the pages that answer a question."""
+    for name, text in _ANSWERS.items():
+        path = root / "content" / (f"answers/{name}/index.md" if name else "_index.md")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def render_and_build(root: Path) -> None:
@@ -785,6 +933,8 @@ def write_project(root: Path) -> Path:
     write_nights(root)
     (root / "data" / "notes.toml").write_text(_NOTES, encoding="utf-8")
     write_reports(root)
+    write_answers(root)
+    write_versions(root)
     render_and_build(root)
     return root
 
@@ -827,26 +977,7 @@ def write_small(root: Path, *earlier: str) -> Path:
 
 # --- its site -----------------------------------------------------------------------------------
 
-POST: Final = "2026-10-01-clock"
-_OVER_ALL: Final = (
-    *("perf", "blog", "trends", "hosts", "libraries", "scenarios"),
-    *("questions", "upgrades", "nightly"),
-)
-_POST: Final = """\
-+++
-title = "On a clock’s cost & others"
-date = 2026-10-01
-description = "A post, as an example."
-[taxonomies]
-tags = ["method"]
-+++
-
-A post about one read of the clock; see [the methodology](@/methodology.md).
-
-```sh
-tlsbench run --suite bench/suites/quick.toml --out data/runs/a-run-of-a-rather-long-name-to-wrap
-```
-"""
+_OVER_ALL: Final = {("content", name) for name in ("perf", "answers", "compare", "versions")}
 
 
 def results_of(root: Path, report: str) -> dict[str, Any]:
@@ -857,16 +988,22 @@ def results_of(root: Path, report: str) -> dict[str, Any]:
 
 
 def empty_site(site: Path) -> Path:
-    """Copies the site to `site`, without reports, posts, and pages over all reports."""
+    """Copies the site to `site`, without reports, answers and pages over all reports."""
 
     def generated(folder: str, names: list[str]) -> list[str]:
-        return [n for n in names if n != "_index.md"] if Path(folder).name in _OVER_ALL else []
+        below = Path(folder).relative_to(ROOT).parts
+        return [n for n in names if n != "_index.md"] if below in _OVER_ALL else []
 
     for name in ("templates", "static", "content"):
         shutil.copytree(ROOT / name, site / name, symlinks=True, ignore=generated)
+    for path in (site / "content").iterdir():
+        if path.is_file() and path.suffix != ".md":
+            path.unlink()
+    (site / "content" / "_index.md").write_text("+++\n+++\n\nWhat was made up.\n", "utf-8")
     shutil.copy(ROOT / "config.toml", site)
     shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
-    shutil.copy(ROOT / "data" / "biases.toml", site / "data")
+    for name in ("biases.toml", "library-pages.toml"):
+        shutil.copy(ROOT / "data" / name, site / "data")
     return site
 
 
@@ -875,8 +1012,6 @@ def make_site(site: Path, project: Path) -> Path:
     empty_site(site)
     for name in ("content", "data", "static"):
         shutil.copytree(project / name, site / name, dirs_exist_ok=True)
-    post = site / "content" / "blog" / f"{POST}.md"
-    post.write_text(_POST, encoding="utf-8")
     return site
 
 

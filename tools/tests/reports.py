@@ -9,25 +9,33 @@ from typing import NamedTuple
 from tlsperf.contract.results import Results
 from tlsperf.load.page import Page, read_page
 from tlsperf.load.results import read_results
+from tlsperf.publish.build import downloads_folder
 
 
 class Report(NamedTuple):
-    """The page of a report and the results that it shows. Tests must not change them."""
+    """A part of a report: its page, the results that it shows, and where its downloads are.
+
+    Tests must not change them.
+    """
 
     page: Page
     results: Results
+    folder: Path
 
 
 @cache
 def reports(root: Path) -> tuple[Report, ...]:
-    """All reports of a site."""
+    """All parts of all reports of a site."""
     pages = sorted((root / "content" / "perf").glob("*/index.md"))
     assert pages
     return tuple(
-        Report(read_page(page), read_results(page.with_name("results.json"))) for page in pages
+        Report(page, read_results(folder / "results.json"), folder)
+        for page in map(read_page, pages)
+        for part in page.reports
+        for folder in [downloads_folder(page, part)]
     )
 
 
 def report(root: Path, id_: str) -> Report:
-    """The report with an id."""
+    """The part with an id."""
     return next(it for it in reports(root) if it.results.id == id_)

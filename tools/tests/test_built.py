@@ -15,7 +15,19 @@ import jsonschema
 import pytest
 
 from commands import commit, git, tlsperf
-from project import NEW, NIGHTS, OPENSSL, ROOT, RUNS, SMALL, files, write_made, write_nights
+from project import (
+    BESIDE,
+    NEW,
+    NIGHTS,
+    OPENSSL,
+    ROOT,
+    RUNS,
+    SMALL,
+    THERE,
+    files,
+    write_made,
+    write_nights,
+)
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.load.page import Page
@@ -39,15 +51,15 @@ def site(two_reports: Path, tmp_path: Path) -> Path:
 def test_results_json_is_valid_by_the_schema(root: Path) -> None:
     schema = json.loads((ROOT / "data/schema/results.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    for page, _ in reports(root):
-        text = page.path.with_name("results.json").read_text(encoding="utf-8")
+    for _, _, folder in reports(root):
+        text = (folder / "results.json").read_text(encoding="utf-8")
         validator.validate(json.loads(text))
 
 
 @pytest.mark.any_site
 def test_results_csv_has_every_cell_of_results_json(root: Path) -> None:
-    for page, results in reports(root):
-        text = page.path.with_name("results.csv").read_text(encoding="utf-8")
+    for page, results, folder in reports(root):
+        text = (folder / "results.csv").read_text(encoding="utf-8")
         written = {
             (r["anchor"], r["implementation"]): (r["value"], r["ratio_verdict"], r["note"])
             for r in csv.DictReader(io.StringIO(text))
@@ -85,8 +97,8 @@ def test_a_second_build_writes_nothing_and_is_quick(
 @pytest.mark.parametrize(
     "name",
     [
-        *(f"{FOLDER}/{name}" for name in ("results.json", "results.csv", "comparisons.json")),
-        *("content/libraries/openssl/library.json", "content/hosts/example-host/index.md"),
+        *(f"{FOLDER}/{name}" for name in ("results.json", "results.csv", "compare.json")),
+        *("content/compare/newest.json", "content/compare/short.json"),
         *("data/index.json", "data/index.csv", "data/downloads.json"),
     ],
 )
@@ -103,7 +115,8 @@ def test_what_was_edited_or_deleted_is_made_again(site: Path, name: str, damage:
 @pytest.mark.parametrize(
     "name",
     [
-        *("content/scenarios/gone/index.md", "content/trends/gone/a.svg", f"{FOLDER}/layouts.csv"),
+        *("content/compare/gone.json", "content/versions/nights-gone/a.svg"),
+        f"{FOLDER}/layouts.csv",
         "content/perf/2026-01-01-gone/results.csv",
     ],
 )
@@ -111,13 +124,25 @@ def test_what_is_no_longer_made_is_removed_and_what_a_person_wrote_stays(
     site: Path, name: str
 ) -> None:
     before = files(site)
-    written = ("content/scenarios/_index.md", "content/perf/_index.md", f"{FOLDER}/notes.txt")
+    written = ("content/compare/_index.md", "content/perf/_index.md", f"{FOLDER}/notes.txt")
     for path in (name, *written):
         (site / path).parent.mkdir(parents=True, exist_ok=True)
         (site / path).write_text("a text", encoding="utf-8")
     build(site)
     assert files(site) == {**before, **dict.fromkeys(written, b"a text")}
     assert [path for path in site.glob("content/*/*") if path.name.endswith("gone")] == []
+
+
+def test_the_folders_of_parts_that_are_gone_go_as_well(project: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(project, tmp_path / "parts"))
+    page = root / "content" / "perf" / BESIDE / "index.md"
+    assert (page.parent / THERE / "results.csv").exists()
+    before, *parts = page.read_text(encoding="utf-8").split("[[extra.report.parts]]")
+    last = parts[-1].partition("\n[")
+    page.write_text("".join([before, "[[extra.report.parts]]", *parts[:-1], *last[1:]]), "utf-8")
+    build(root)
+    assert not (page.parent / THERE).exists()
+    assert (page.parent / "results.csv").exists()
 
 
 def test_a_first_look_at_a_host_is_on_no_page_over_all_reports(site: Path) -> None:
@@ -157,11 +182,10 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_built(
 ) -> None:
     wrong = site / "content" / "perf" / OTHER / "index.md"
     right = wrong.read_text(encoding="utf-8")
-    call = f'{{{{ figure(row="transfre", implementation="{OPENSSL}") }}}}\n'
-    wrong.write_text(right + call, encoding="utf-8")
+    wrong.write_text(right.replace(f'"{OPENSSL}"', '"another"'), encoding="utf-8")
     (site / FOLDER / "results.csv").unlink()
     (site / "data" / "index.csv").unlink()
-    said = rf"{wrong}:\d+: found figure\(\) with row 'transfre'"
+    said = f"{OTHER}: found the baseline 'another'"
     with pytest.raises(UserError, match=said):
         build(site)
     assert (site / FOLDER / "results.csv").exists()
@@ -198,9 +222,9 @@ def test_a_damaged_night_is_left_out_with_those_of_its_folder_alone(site: Path) 
     described.write_bytes(b"")
     with pytest.raises(UserError, match=f"^{described}: found id nothing"):
         build(site)
-    pages = [path.name for path in (site / "content" / "nightly").iterdir()]
+    pages = [path.name for path in (site / "content" / "versions").iterdir()]
     assert pages
-    assert all(name.startswith(NIGHTS) for name in pages), pages
+    assert all(name.startswith(f"nights-{NIGHTS}") for name in pages), pages
 
 
 def test_a_build_that_was_interrupted_goes_on_where_it_stopped(
@@ -210,8 +234,8 @@ def test_a_build_that_was_interrupted_goes_on_where_it_stopped(
     (site / "build" / "built.json").unlink()
     made = builder.downloading(site)
 
-    def interrupted(page: Page) -> dict[str, str]:
-        if page.report.id == REPORT:
+    def interrupted(page: Page) -> dict[Path, str]:
+        if page.id == REPORT:
             raise KeyboardInterrupt
         return made(page)
 
@@ -250,13 +274,23 @@ def test_git_holds_what_people_write_what_hosts_measured_and_what_render_makes(
     held = git(clone, "ls-files").splitlines()
     measured = re.compile(r"data/(runs/[^/]+|nightly/[^/]+/[^/]+)/(run\.toml|raw/.+)")
     generic = {
-        re.sub(r"[^/]+\.svg$", "*.svg", re.sub(r"^(content/perf|data/hosts)/[^/]+", r"\1/*", path))
+        re.sub(
+            r"[^/]+\.svg$",
+            "*.svg",
+            re.sub(r"^(content/\w+|data/hosts)/[^/]+(?=/|\.toml)", r"\1/*", path),
+        )
         for path in held
         if not measured.fullmatch(path)
     }
     assert generic == {
         *(f"content/perf/*/{name}" for name in ("index.md", "page.json", "preview.png", "*.svg")),
-        *(f"data/{name}" for name in ("hosts/*", "notes.toml", "reports.json", "checked.json")),
+        *(f"content/answers/*/{name}" for name in ("index.md", "page.json", "*.svg")),
+        *(f"content/versions/*/{name}" for name in ("index.md", "versions.json", "*.svg")),
+        *(f"content/{name}" for name in ("_index.md", "page.json", "*.svg", "versions/_index.md")),
+        *(
+            f"data/{name}"
+            for name in ("hosts/*.toml", "notes.toml", "reports.json", "checked.json")
+        ),
         *(".gitignore", "config.toml", "static/preview.png"),
     }
 
@@ -285,5 +319,4 @@ def test_one_more_report_changes_few_other_files_in_git(clone: Path) -> None:
     others = [path for path in changed if not path.startswith(own)]
     assert len(others) <= 6, others
     assert run.id in (clone / "data" / "index.csv").read_text(encoding="utf-8")
-    for path in ("content/hosts/example-host/host.json", "content/libraries/rustls/library.json"):
-        assert run.id in (clone / path).read_text(encoding="utf-8")
+    assert run.id in (clone / "data" / "reports.json").read_text(encoding="utf-8")

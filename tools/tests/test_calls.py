@@ -77,4 +77,4 @@ def test_zero_is_fewest_and_has_no_ratio(
 
 def test_zero_is_best_in_a_claim() -> None:
     claim = "mutex-locks: best is rustls and rustls in 0 and openssl in 9"
-    assert failing(claim, figures_of(report({OPENSSL: 9.0, RUSTLS: 0.0}))) is None
+    assert failing(claim, [figures_of(report({OPENSSL: 9.0, RUSTLS: 0.0}))]) is None

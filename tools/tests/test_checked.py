@@ -57,7 +57,7 @@ def test_a_changed_sentence_has_its_report_alone_rendered(
 
 @pytest.mark.parametrize(
     "name",
-    [f"content/perf/{OLD}/page.json", f"content/perf/{OLD}/transfer.svg", "data/reports.json"],
+    [f"content/perf/{OLD}/page.json", f"content/perf/{OLD}/ratios.svg", "data/reports.json"],
 )
 def test_a_generated_file_that_was_edited_is_found(
     root: Path, name: str, capsys: pytest.CaptureFixture[str]

@@ -1,4 +1,4 @@
-"""Comparisons of all implementations with each other, which Explore shows."""
+"""Comparisons of all implementations with each other."""
 
 from __future__ import annotations
 

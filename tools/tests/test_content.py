@@ -41,7 +41,7 @@ def of_text(folder: Path, text: str, path: str = REPORT) -> list[str]:
         ('aliases = ["perf/2026-11-21-report"]', "alias 'perf/2026-11-21-report'"),
         ('path = "../x"', "key path"),
         ('slug = "x"', "key slug"),
-        ('template = "explore.html"', "key template"),
+        ('template = "compare.html"', "key template"),
         ("[extra.more]", "key extra.more"),
     ],
 )
@@ -63,7 +63,7 @@ def test_front_matter_of_a_report_has_a_closed_list_of_keys(
     ],
 )
 def test_other_pages_name_a_template_and_no_address(tmp_path: Path, front: str, found: str) -> None:
-    [problem] = of_text(tmp_path, page(front), "content/blog/post.md")
+    [problem] = of_text(tmp_path, page(front), "content/method/post.md")
     assert problem.startswith(f":4: {found}")
 
 
@@ -344,7 +344,7 @@ def test_nothing_hides_from_the_check_in_what_looks_like_code(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(text.encode())
     run(getattr(zolas, zola)(), tmp_path, "build")
-    made = [path.read_text("utf-8") for path in tmp_path.glob("public/blog/*/index.html")]
+    made = [path.read_text("utf-8") for path in tmp_path.glob("public/method/*/index.html")]
     assert len(made) == count
     assert [it for it in made if "<b>" in it or '="javascript' in it or 'src="https' in it] == []
 
@@ -355,12 +355,12 @@ def _site(choose: random.Random, folder: Path, most: int) -> Iterator[tuple[str,
     for name in ("index", "section", "page"):
         yield f"templates/{name}.html", "{% if page %}{{ page.content | safe }}{% endif %}"
     yield "content/_index.md", "+++\n+++\n"
-    yield "content/blog/_index.md", "+++\n+++\n"
+    yield "content/method/_index.md", "+++\n+++\n"
     tried, count = folder / "tried.md", 0
     while count < most:
         prose = "".join(choose.choice(PARTS) for _ in range(choose.randint(4, 18)))
         if "<b>" in prose or "script:" in prose or "evil" in prose:
             tried.write_bytes(page(prose=prose).encode())
-            if not list(page_content(tried, Path("blog", "tried.md"))):
+            if not list(page_content(tried, Path("method", "tried.md"))):
                 count += 1
-                yield f"content/blog/{count}.md", tried.read_bytes().decode()
+                yield f"content/method/{count}.md", tried.read_bytes().decode()

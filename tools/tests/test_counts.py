@@ -22,8 +22,6 @@ from tlsperf.contract.results import Results
 from tlsperf.contract.run import HostFacts, Report
 from tlsperf.load import tlsbench
 from tlsperf.load.run import LoadedRun
-from tlsperf.publish.trends import trends
-from tlsperf.report.charts.svg import draw
 from tlsperf.report.results import measured_report
 
 OPENSSL, RUSTLS = "openssl-3.6.3", "rustls-0.23.41"
@@ -132,22 +130,6 @@ def test_counts_do_not_change_the_tables_of_times() -> None:
     cells = [table.rows[0].cells for table in (alone.tables[0], both.tables[0])]
     assert [c.value for c in cells[0]] == [c.value for c in cells[1]]
     assert alone.tables[0].caption == both.tables[0].caption
-
-
-def test_the_trend_of_counts_has_only_counts() -> None:
-    first, second = report("2026-10-01-a"), report("2026-11-21-a", openssl=2e6)
-    newer = [of.model_copy(update={"version": "9.9"}) for of in second.results.implementations]
-    later = second.results.model_copy(update={"implementations": newer})
-    decided = [
-        Report(id=s.results.id, title="t", date=s.results.date, runs=[s.results.runs[0].id])
-        for s in (first, second)
-    ]
-    ((trend, drawings),) = trends(list(zip(decided, (first.results, later), strict=True)), [])
-    assert trend.suite == "instructions"
-    assert [row.anchor.endswith("-instructions") for row in trend.rows] == [True, True]
-    assert all("lower is better" in draw(d.picture, d.chart) for d in drawings)
-    openssl = next(line for line in trend.rows[0].lines if line.library == "openssl")
-    assert [cell.text for cell in openssl.cells] == ["3,000,002", "2,000,002"]
 
 
 @pytest.mark.parametrize(

@@ -398,14 +398,14 @@ def test_what_is_damaged_keeps_no_other_report_from_being_rendered_and_built(
     (site / DESCRIBED).write_bytes(b"")
     for name in ("page.json", "results.json"):
         (site / "content" / "perf" / OTHER / name).unlink()
-    wrong = [site / "content" / "claims.md", site / "content" / "blog" / "post.md"]
+    wrong = [site / "content" / "claims.md", site / "content" / "answers" / "_index.md"]
     for path, text in zip(wrong, (CLAIMING, "+++\n+++\nIt is faster.\n"), strict=True):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     said = tlsperf(site, "render")
     assert said.code == 1
     assert f"{DESCRIBED}: found id" in said.errors
-    assert "content/blog/post.md:3: found 'faster'" in said.errors
+    assert "content/answers/_index.md:3: found 'faster'" in said.errors
     assert tlsperf(site, "build").code == 1
     for path in wrong:
         path.unlink()

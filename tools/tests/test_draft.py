@@ -81,7 +81,7 @@ def test_a_packed_run_becomes_a_report_and_the_text_of_a_pull_request(
     assert (output / "report").read_text() == f"{RUN}\n"
     assert (output / "title").read_text().startswith("Report: rustls 0.23.37 vs OpenSSL 3.6.1")
     body = (output / "body.md").read_text()
-    assert "| headline |" in body
+    assert "| picture |" in body
     assert "Made-up figures, as an example of the format." in body
     assert f"content/perf/{RUN}/index.md" in body
     assert [path.name for path in (checkout / "build").iterdir() if path.is_dir()] == ["draft"]

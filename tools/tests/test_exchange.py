@@ -194,7 +194,7 @@ def test_github_action_benchmark_gets_each_direction_in_a_file_of_its_own(projec
 
 
 def test_series_of_github_action_benchmark_have_names_of_their_own(project: Path) -> None:
-    for _, results in reports(project):
+    for _, results, _ in reports(project):
         for text in FORMS["github-action"].files(Publication(project, results)).values():
             names = [entry["name"] for entry in json.loads(text)]
             assert len(set(names)) == len(names), results.id

@@ -276,7 +276,7 @@ def test_a_new_raw_format_passes_the_tests_of_every_format(grown: Grown) -> None
 
 def test_a_chart_touches_its_module_and_the_list(grown: Grown) -> None:
     charts = "tools/src/tlsperf/report/charts"
-    assert grown.touched["add-a-chart"] == {f"{charts}/__init__.py", f"{charts}/dots.py"}
+    assert grown.touched["add-a-chart"] == {f"{charts}/__init__.py", f"{charts}/points.py"}
     changed = grown.checkout.git("diff", "--numstat", f"{charts}/__init__.py").split()
     assert changed[:2] == ["2", "0"]  # its import, and its line
     program = """
@@ -297,4 +297,4 @@ print(json.dumps([dots, len(cells), drawing.chart.description]))
 """
     dots, cells, description = grown.answers(program)
     assert dots == cells > 0
-    assert description.startswith("Dots in MiB/s. ")
+    assert description.startswith("Points in MiB/s. ")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from tlsperf.cli import app
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.publish.build import LISTS, SCOREBOARD
+from tlsperf.publish.build import LISTS
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {
@@ -32,8 +32,8 @@ GUIDES = {
 FOLDERS = "bench|tools|data|content|templates|static|scripts|docs"
 MADE = (
     *("bench/target/", "data/runs/", "data/nightly/main-branch/", "build/"),
+    *("content/compare/", "content/versions/nights"),
     *(f"data/{name}" for name in LISTS),
-    str(SCOREBOARD),
 )
 """Folders that a guide may name although they are not committed."""
 

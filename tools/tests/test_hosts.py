@@ -21,7 +21,7 @@ def report_of(project: Path, *runs: str, **more: Any) -> Results:
     """The results of a report like that of two hosts, on these runs."""
     page = read_page(project / "content" / "perf" / BOTH / "index.md")
     made = {"runs": list(runs), "baseline": BASELINE, "previous": None, "headlines": [], **more}
-    report = page.report.model_copy(update=made)
+    report = page.first.model_copy(update=made)
     return assembler(project, [], [report])(report).results
 
 
@@ -50,13 +50,13 @@ def test_there_is_no_ratio_and_no_leader_across_hosts(project: Path) -> None:
 def test_a_report_with_ratios_across_hosts_states_that(project: Path) -> None:
     results = report_of(project, OLD, ARM, across_hosts=True)
     assert with_ratio(results) == {*AGAINST_IT, *LIBRARIES}
-    assert failing(BETWEEN, figures_of(results)) is None
+    assert failing(BETWEEN, [figures_of(results)]) is None
     [warning] = about_hosts(results)
     assert "compare the hosts as well" in warning
 
 
 def test_a_quotient_across_hosts_is_no_claim_unless_the_report_compares_them(project: Path) -> None:
-    error = failing(BETWEEN, figures_of(report_of(project, OLD, ARM)))
+    error = failing(BETWEEN, [figures_of(report_of(project, OLD, ARM))])
     assert "of two hosts" in str(error)
 
 

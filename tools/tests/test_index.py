@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import jsonschema
 import pytest
 
 from project import EXAMPLE, ROOT
-from synthetic import loaded_run
-from test_overviews import SCENARIO, report, shown_reports
+from reports import reports
+from synthetic import OF_SERVER, loaded_run
 from tlsperf.contract.results import Results
+from tlsperf.contract.run import Report
 from tlsperf.load.config import Site
+from tlsperf.load.page import Page
 from tlsperf.publish.index import index_files, reports_json
 
 
@@ -35,27 +38,35 @@ def test_the_index_is_valid_by_its_published_schema(root: Path) -> None:
 @pytest.mark.any_site
 def test_every_value_of_every_report_is_there_and_the_newest_report_comes_first(root: Path) -> None:
     index = indexed((root / "data" / "index.json").read_bytes())
-    keys = ("report", "anchor", "phase", "statistic", "implementation")
-    names = ("value", "unit", "low", "high", "rounds", "valid", "note", "name", "label", "hosts")
-    assert {tuple(of[key] for key in keys): [of.get(name) for name in names] for of in index} == {
-        (results["id"], row["anchor"], row["phase"], row["statistic"], cell["implementation"]): [
-            *(cell["value"], table["unit"], cell.get("low"), cell.get("high"), cell.get("count")),
-            *(cell["valid"], cell.get("note"), row["name"]),
-            next(
-                i["label"] for i in results["implementations"] if i["id"] == cell["implementation"]
-            ),
-            [host["id"] for host in results["hosts"]],
+    keys = ("report", "hosts", "anchor", "phase", "statistic", "implementation", "name", "label")
+    names = ("value", "unit", "low", "high", "rounds", "valid", "note")
+    expected = []
+    for results in shown_results(root):
+        hosts = [host.id for host in results.hosts]
+        labels = {i.id: i.label for i in results.implementations}
+        expected += [
+            [
+                *(results.of, hosts, row.anchor, row.phase, row.statistic, cell.implementation),
+                *(row.name, labels[cell.implementation], cell.value, table.unit),
+                *(cell.low, cell.high, cell.count, cell.valid, cell.note),
+            ]
+            for table in results.tables
+            if not table.by_phase
+            for row in table.rows
+            for cell in row.cells
+            if cell.value is not None
         ]
-        for results in shown_reports(root).values()
-        for table in results["tables"]
-        if not table["by_phase"]
-        for row in table["rows"]
-        for cell in row["cells"]
-        if "value" in cell
-    }
+    found = [[of.get(key) for key in (*keys, *names)] for of in index]
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
     dates = [of["date"] for of in index]
     assert dates == sorted(dates, reverse=True)
     assert len(set(dates)) > 2
+
+
+def shown_results(root: Path) -> list[Results]:
+    """The parts of the reports that pages over all reports show."""
+    parts = [of.results for of in reports(root)]
+    return [of for of in parts if any(run.suite != "quick" for run in of.runs)]
 
 
 def as_text(value: object) -> str:
@@ -78,7 +89,7 @@ def test_an_invalid_value_states_the_reason() -> None:
     cells = [c for t in table["tables"] for r in t["rows"] for c in r["cells"]]
     reason = "a reason, with a comma"
     next(c for c in cells if "value" in c).update(valid=False, note=reason)
-    files = index_files([Results.model_validate(table)], [], Site(title="A site", description=""))
+    files = index_files([Results.model_validate(table)], Site(title="A site", description=""))
     assert [of["valid"] for of in indexed(files["index.json"]) if of.get("note") == reason] == [
         False
     ]
@@ -95,25 +106,32 @@ def test_the_list_of_reports_has_all_but_first_looks_and_marks_one() -> None:
     }
     runs = {
         day: loaded_run(
-            day, {"rustls-1": {SCENARIO: 1.0}}, suite={"name": name, "family": name}
+            day, {"rustls-1": {OF_SERVER: 1.0}}, suite={"name": name, "family": name}
         ).run
         for day, name in suites.items()
     }
-    reports = [report(day, {"rustls-1": 1})[0] for day in sorted(suites)]
-    listed = json.loads(reports_json(reports, runs))
+    pages = [page(day) for day in sorted(suites)]
+    listed = json.loads(reports_json(pages, runs))
     assert [(of["date"], of["featured"]) for of in listed] == [
         *(("2026-02-01", False), ("2026-01-01", True), ("2025-01-01", False))
     ]
     assert [of["title"] for of in listed] == [f"Report of {of['date']}" for of in listed]
-    lines = reports_json(reports, runs).splitlines()
+    lines = reports_json(pages, runs).splitlines()
     assert len([line for line in lines if '"id"' in line]) == len(listed), "a line a report"
+
+
+def page(day: str) -> Page:
+    """The page of a report on the run of a day."""
+    when = date.fromisoformat(day)
+    of = Report(id=f"{day}-x", title=f"Report of {day}", date=when, runs=[day])
+    return Page(Path(of.id, "index.md"), "", "", "", {}, [], [of], {})
 
 
 @pytest.mark.any_site
 def test_an_anchor_of_a_table_means_one_unit_in_all_reports(root: Path) -> None:
     units: dict[str, set[str]] = {}
-    for results in shown_reports(root).values():
-        for table in results["tables"]:
-            units.setdefault(table["anchor"], set()).add(table["unit"])
+    for results in shown_results(root):
+        for table in results.tables:
+            units.setdefault(table.anchor, set()).add(table.unit)
     assert units
     assert {anchor: found for anchor, found in units.items() if len(found) > 1} == {}

@@ -99,11 +99,18 @@ def test_a_library_without_an_adapter_has_the_colour_of_all_others() -> None:
     assert colour_of(implementation_of("mbedtls-3.6.4")) == OTHER
 
 
+def test_every_library_with_an_adapter_has_its_sentences() -> None:
+    pages = tomllib.loads((ROOT / "data" / "library-pages.toml").read_text("utf-8"))["libraries"]
+    adapters = [(of.id, of.name, of.homepage) for of in LIBRARIES]
+    assert [(of["id"], of["name"], of["homepage"]) for of in pages] == adapters
+    assert {len(of["text"]) for of in pages} == {3}
+
+
 def test_no_other_file_has_a_colour_of_a_library() -> None:
     colours = {page for colour in COLOURS.values() for page in (colour.light, colour.dark)}
     style = (ROOT / "static" / "style.css").read_text()
     texts = [re.sub(r"/\* from library.toml.*?/\* end", "", style, flags=re.S)]
-    for folder, suffix in (("tools/src", "py"), ("static/explore", "js"), ("templates", "html")):
+    for folder, suffix in (("tools/src", "py"), ("static/compare", "js"), ("templates", "html")):
         texts += [path.read_text() for path in (ROOT / folder).rglob(f"*.{suffix}")]
     assert texts
     assert {colour for colour in colours for text in texts if colour in text} == set()

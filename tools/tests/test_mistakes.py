@@ -62,7 +62,7 @@ AT = "--base-url https://acme.example"
 MISTAKES = {
     "a run is misspelt in the front matter": Mistake(
         CHECK,
-        f"{PAGE}:11: found the run '{TYPO}', expected {RUN}",
+        f"{PAGE}:13: found the run '{TYPO}', expected {RUN}",
         put(f'runs = ["{RUN}"]', f'runs = ["{TYPO}"]'),
     ),
     "a key is misspelt in the front matter": Mistake(
@@ -104,7 +104,7 @@ MISTAKES = {
     ),
     "a headline names no row": Mistake(
         CHECK,
-        f"found the headline '{ROW[:-3]}', expected {ROW}",
+        "picture: found the row or table",
         put("[extra.report]", f'[extra.report]\nheadlines = ["{ROW[:-3]}"]'),
     ),
     "a shortcode is misspelt": Mistake(
@@ -117,7 +117,7 @@ MISTAKES = {
     ),
     "a chart does not exist": Mistake(
         CHECK,
-        'found chart(id="transfer"), expected chart-transfer (',
+        'found chart(id="transfer"), expected a name',
         prose('{{ chart(id="transfer") }}'),
     ),
     "a row does not exist": Mistake(

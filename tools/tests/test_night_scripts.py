@@ -121,11 +121,11 @@ def test_a_library_without_a_main_branch_is_rejected(
 
 TLSPERF = """#!/bin/bash
 ls data/nightly/main-branch/*/run.toml > /dev/null || exit 0
-mkdir -p content/nightly/main-branch-rustls
-ls data/nightly/main-branch > content/nightly/main-branch-rustls/index.md
+mkdir -p content/versions/nights-main-branch-rustls
+ls data/nightly/main-branch > content/versions/nights-main-branch-rustls/index.md
 if [ -e data/nightly/main-branch/2026-11-02-rustls ]; then
-  mkdir -p content/nightly/main-branch-rustls-abc
-  echo "# Slower" > content/nightly/main-branch-rustls-abc/issue.txt
+  mkdir -p content/versions/nights-main-branch-rustls-abc
+  echo "# Slower" > content/versions/nights-main-branch-rustls-abc/issue.txt
 fi
 """
 TAKES = "#!/bin/bash\nexec cp -R build/night/$2/. data/nightly/main-branch\n"
@@ -137,7 +137,7 @@ TAKE_NIGHT = ("tools/automation/take_night.py", "tools/automation/built.py")
 @pytest.fixture(scope="module")
 def first_origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ignored = (ROOT / ".gitignore").read_text()
-    files = {"content/nightly/_index.md": "a person's", ".gitignore": ignored}
+    files = {"content/versions/_index.md": "a person's", ".gitignore": ignored}
     libraries = [f"bench/libraries/{name}/library.toml" for name in ("gnutls", "openssl", "rustls")]
     files |= {name: (ROOT / name).read_text() for name in (*libraries, *TAKE_NIGHT)}
     scripts = ("add-nights", "commit-nights", "store-nights")
@@ -197,10 +197,10 @@ def test_nights_are_collected_on_their_own_branch(desk: Desk, origin: Path, deta
     for day, file in ((1, "absent.toml"), (2, "run.toml"), (3, "run.toml")):
         found = keep(desk, origin, f"2026-11-0{day}-rustls", file, detached=detached)
         issues.append([path.name for path in (found / "build/nights/issues").iterdir()])
-    assert issues == [[], ["main-branch-rustls-abc.md"], []]
+    assert issues == [[], ["nights-main-branch-rustls-abc.md"], []]
     assert git(origin, "ls-tree", "-r", "--name-only", "counts").split() == [
-        "content/nightly/main-branch-rustls-abc/issue.txt",
-        "content/nightly/main-branch-rustls/index.md",
+        "content/versions/nights-main-branch-rustls-abc/issue.txt",
+        "content/versions/nights-main-branch-rustls/index.md",
         "data/nightly/main-branch/2026-11-01-rustls/absent.toml",
         "data/nightly/main-branch/2026-11-02-rustls/run.toml",
         "data/nightly/main-branch/2026-11-03-rustls/run.toml",
@@ -268,7 +268,7 @@ def test_the_site_takes_the_nights_and_nothing_else_of_the_branch(desk: Desk, or
     keep(desk, origin, "2026-11-01-rustls")
     site = checkout(origin, "site")
     assert desk.run(site / "scripts/add-nights").returncode == 0
-    assert (site / "content/nightly/_index.md").read_text() == "a person's"
+    assert (site / "content/versions/_index.md").read_text() == "a person's"
     assert (site / "data/nightly/main-branch/2026-11-01-rustls/run.toml").exists()
 
 
@@ -411,9 +411,9 @@ def second_night(first_origin: Path, tmp_path_factory: pytest.TempPathFactory) -
     [
         ".github/workflows/ci.yml",
         "scripts/store-nights",
-        "content/nightly/_index.md",
+        "content/versions/_index.md",
         "data/nightly/main-branch/2026-11-01-rustls/run.toml",
-        "content/nightly/main-branch-rustls/link",
+        "content/versions/nights-main-branch-rustls/link",
     ],
 )
 def test_a_commit_that_changes_more_than_new_nights_is_not_pushed(

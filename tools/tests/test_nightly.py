@@ -18,10 +18,8 @@ from tlsperf.contract.nightly import Absence, Explanation, Nightly
 from tlsperf.contract.run import HostFacts
 from tlsperf.load.nights import Nights, read_nights, run_folders
 from tlsperf.load.run import LoadedRun
-from tlsperf.publish.nightly import nightly, nightly_files, percentage
+from tlsperf.publish.nightly import nightly, nightly_files, percentage, strip_of
 from tlsperf.publish.validate import problems
-from tlsperf.report.charts.kind import Drawing
-from tlsperf.report.charts.svg import draw
 
 HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
 SCENARIOS = [TRANSFERS[2], TRANSFERS[3], *HANDSHAKES[:6]]
@@ -54,7 +52,7 @@ def nights(
 
 
 def page_of(within: Nights) -> Nightly:
-    [(page, _)] = nightly(within)
+    [page] = nightly(within)
     return page
 
 
@@ -64,22 +62,21 @@ def history(*factors: float) -> list[LoadedRun]:
 
 
 @pytest.fixture(scope="module")
-def stepped() -> tuple[Nightly, list[Drawing]]:
-    """The page of nights with one step, and its charts."""
-    [found] = nightly(nights(*history(1.02)))
-    return found
+def stepped() -> Nightly:
+    """The page of nights with one step."""
+    return page_of(nights(*history(1.02)))
 
 
 def test_a_slower_night_is_named_with_its_scenario_and_by_how_much(
-    stepped: tuple[Nightly, list[Drawing]],
+    stepped: Nightly,
 ) -> None:
-    [change] = stepped[0].changes
+    [change] = stepped.changes
     assert (change.night, change.before) == ("0701234567", "0601234567")
     [step] = change.steps
     assert step.name == "TLS 1.3 transfer, AES-256-GCM, sending"
     assert (step.before, step.after, step.change) == ("1,000,002", "1,020,002", "+2.00%")
-    assert stepped[0].answer.startswith("9 nights of rustls")
-    assert stepped[0].answer.endswith("0701234567.")
+    assert stepped.answer.startswith("9 nights of rustls")
+    assert stepped.answer.endswith("0701234567.")
 
 
 def test_too_few_nights_have_no_verdict() -> None:
@@ -90,19 +87,18 @@ def test_nights_that_are_alike_have_no_step() -> None:
     page = page_of(nights(*history()))
     assert page.changes == []
     assert "no step" in page.answer
-    names = {"index.md", "nightly.json"}
-    assert set(nightly_files(page)) == {f"nightly/main-branch-rustls/{name}" for name in names}
+    assert {path.rpartition("/")[0] for path in nightly_files(page)} == {f"versions/{page.id}"}
 
 
 def test_a_night_with_a_step_is_an_entry_of_the_feed_with_the_text_of_an_issue(
-    stepped: tuple[Nightly, list[Drawing]],
+    stepped: Nightly,
 ) -> None:
-    files = nightly_files(stepped[0])
-    text = files["nightly/main-branch-rustls-2026-11-07-rustls/index.md"]
+    files = nightly_files(stepped)
+    text = files["versions/nights-main-branch-rustls-2026-11-07-rustls/index.md"]
     head = tomllib.loads(text.split("+++\n")[1])
-    assert head["taxonomies"] == {"feeds": ["nightly"]}
+    assert head["taxonomies"] == {"libraries": ["rustls"]}
     assert head["date"] == datetime(2026, 11, 7, 4, tzinfo=UTC)
-    issue = files["nightly/main-branch-rustls-2026-11-07-rustls/issue.txt"]
+    issue = files["versions/nights-main-branch-rustls-2026-11-07-rustls/issue.txt"]
     assert issue in text.replace("````\n", "")
     assert "0701234567" in issue.splitlines()[0]
     row = "| TLS 1.3 transfer, AES-256-GCM, sending | instructions/MiB | 1,000,002 | 1,020,002 |"
@@ -114,12 +110,12 @@ def test_a_night_with_a_step_is_an_entry_of_the_feed_with_the_text_of_an_issue(
 
 
 def test_the_sentence_of_a_night_has_its_largest_step(
-    stepped: tuple[Nightly, list[Drawing]],
+    stepped: Nightly,
 ) -> None:
     [change] = page_of(nights(*history(1.02, 0.96, 1.03))).changes
     assert len(change.steps) == 3
     assert f"−4.00% in {change.steps[1].name}, the largest of 3 steps" in change.answer
-    [alone] = stepped[0].changes
+    [alone] = stepped.changes
     assert f"+2.00% in {alone.steps[0].name}" in alone.answer
     assert "largest" not in alone.answer
 
@@ -142,7 +138,7 @@ def test_an_explanation_is_on_the_page_of_its_night() -> None:
         night="0701234567", text="A loop of 250 steps.", url="https://example.org/1"
     )
     page = page_of(nights(*history(1.02), explanations=[known]))
-    text = nightly_files(page)["nightly/main-branch-rustls-2026-11-07-rustls/index.md"]
+    text = nightly_files(page)["versions/nights-main-branch-rustls-2026-11-07-rustls/index.md"]
     assert "A loop of 250 steps. [Source](https://example.org/1)." in text
     assert "not explained" not in text
     assert text.count("A loop of 250 steps.") == 2, "on the page and in the text of the issue"
@@ -183,13 +179,21 @@ def test_a_library_that_does_not_build_is_absent_with_its_reason() -> None:
     assert [change.night for change in page.changes] == ["0701234567"]
 
 
-def test_the_chart_marks_the_night_of_a_step(stepped: tuple[Nightly, list[Drawing]]) -> None:
-    page, drawings = stepped
-    assert len(drawings) == len(page.scenarios)
-    assert "0701234567" in (drawings[0].chart.note or "")
-    assert all("0701234567" not in (drawing.chart.note or "") for drawing in drawings[1:])
-    marked, flat = (draw(drawing.picture, drawing.chart) for drawing in drawings[:2])
-    assert marked.count("stroke-dasharray") == flat.count("stroke-dasharray") + 1
+def test_the_strip_has_a_band_for_each_scenario_and_marks_the_night_of_a_step(
+    stepped: Nightly,
+) -> None:
+    names = {scenario.anchor: scenario.name for scenario in stepped.scenarios}
+    strip = strip_of(stepped, "nights", names)
+    assert [series.label for series in strip.series] == [*names.values()]
+    assert [list(series.steps) for series in strip.series] == [[6], *[[]] * (len(names) - 1)]
+    marked = strip.series[0].points
+    assert marked[0].ratio == 1
+    assert marked[6].ratio == pytest.approx(1 / 1.02, rel=1e-3), "fewer instructions are better"
+
+
+def test_a_strip_has_the_chosen_scenarios_by_their_names(stepped: Nightly) -> None:
+    strip = strip_of(stepped, "nights", {stepped.scenarios[1].anchor: "Receiving"})
+    assert [series.label for series in strip.series] == ["Receiving"]
 
 
 def test_two_nights_of_one_commit_have_pages_of_their_own() -> None:
@@ -203,7 +207,7 @@ def test_two_nights_of_one_commit_have_pages_of_their_own() -> None:
     assert [change.night for change in page.changes] == ["0701234567"] * 2
     files = nightly_files(page)
     for day in ("07", "09"):
-        assert f"nightly/main-branch-rustls-2026-11-{day}-rustls/index.md" in files
+        assert f"versions/nights-main-branch-rustls-2026-11-{day}-rustls/index.md" in files
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ def test_every_caveat_is_on_the_pages_of_its_runs(root: Path) -> None:
     assert notes
     for note in notes:
         for run in note.runs:
-            pages = [page for page, of in reports(root) if run in {it.id for it in of.runs}]
+            pages = [page for page, of, _ in reports(root) if run in {it.id for it in of.runs}]
             assert pages, f"{note.id}: run {run} is in no report"
             for page in pages:
-                results = report(root, page.report.id).results
+                results = next(of for at, of, _ in reports(root) if at is page)
                 assert note.id in {shown.id for shown in results.notes}, page.path
                 # What is withdrawn is named at the top, without a shortcode.
                 if note.withdraws:

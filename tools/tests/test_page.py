@@ -45,12 +45,12 @@ def test_hand_written_bytes_are_kept(tmp_path: Path, prose: str, generated: str)
 
 def test_a_date_may_have_a_time_in_utc(tmp_path: Path) -> None:
     timed = FRONT.replace("date = 2026-11-21", "date = 2026-11-21T16:02:39Z")
-    report = read_page(write(tmp_path, f"+++\n{timed}+++\n")).report
+    report = read_page(write(tmp_path, f"+++\n{timed}+++\n")).first
     assert (report.date, report.time) == (
         date(2026, 11, 21),
         datetime(2026, 11, 21, 16, 2, 39, tzinfo=UTC),
     )
-    assert read_page(write(tmp_path, f"+++\n{FRONT}+++\n")).report.time is None
+    assert read_page(write(tmp_path, f"+++\n{FRONT}+++\n")).first.time is None
 
 
 def test_windows_line_ends_are_kept(tmp_path: Path) -> None:

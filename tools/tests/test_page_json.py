@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,17 +11,19 @@ from typing import Any
 
 import pytest
 
-from project import EXAMPLE, PUBLISHED
-from synthetic import TRANSFERS
-from test_layouts import IDS, TURNS, run_of, working_sets
+from project import BESIDE, EXAMPLE, PUBLISHED
+from reports import reports
+from test_layouts import IDS, TURNS, run_of
 from test_layouts import results_of as layouts_of
-from tlsperf.contract.results import Cell, HarnessShare, Noise, NoiseRow, Results, Table
-from tlsperf.contract.run import RunWarning, Source
+from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.results import Cell, Noise, NoiseRow, Ratio, Results, Table
+from tlsperf.contract.run import RunWarning
+from tlsperf.contract.text import host_label
 from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.exports import layouts_csv
-from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, MOST_SHARES, page_json
-from tlsperf.report.charts.panels import short_names
+from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
+from tlsperf.publish.side_by_side import TURNED_COLUMNS, cell_texts, side_by_side
 
 
 @pytest.fixture(scope="module")
@@ -30,100 +31,167 @@ def results() -> Results:
     return Results.model_validate_json(EXAMPLE.read_text(encoding="utf-8"))
 
 
-def page(results: Results, **changes: Any) -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes)))
-    return table
+def page(*parts: Results, tables: str = "") -> dict[str, Any]:
+    """What the page of these parts has, with these tables."""
+    calls = "".join(f'{{{{ table(id="{anchor}") }}}}\n' for anchor in tables.split())
+    found: dict[str, Any] = json.loads(page_json(parts, calls=shortcodes(calls, "index.md")))
+    return found
 
 
-def with_cells(table: Table, change: Callable[[Cell, int], dict[str, Any]]) -> Table:
-    """The table with fields of each cell changed; `change` gets the cell and the place of its row."""
+def part(results: Results, **changes: Any) -> dict[str, Any]:
+    """What a page says of one part."""
+    [made] = page(results.model_copy(update=changes))["parts"]
+    return dict(made)
+
+
+def with_cells(table: Table, change: Callable[[Cell], dict[str, Any]]) -> Table:
+    """The table with fields of each cell changed."""
     rows = [
-        row.model_copy(
-            update={"cells": [cell.model_copy(update=change(cell, at)) for cell in row.cells]}
-        )
-        for at, row in enumerate(table.rows)
+        row.model_copy(update={"cells": [c.model_copy(update=change(c)) for c in row.cells]})
+        for row in table.rows
     ]
     return table.model_copy(update={"rows": rows})
 
 
-def shown_cell(results: Results, cell: Cell, **changes: Any) -> dict[str, Any]:
-    """What a page shows of a table of one cell."""
-    row = results.tables[0].rows[0].model_copy(update={"cells": [cell]})
-    update = {"rows": [row], "implementations": [cell.implementation]}
-    table = results.tables[0].model_copy(update=update)
-    [line] = page(results, tables=[table], **changes)["tables"][table.anchor]["sets"][0]["rows"]
-    [made] = line["cells"]
-    return dict(made)
+def elsewhere(results: Results, change: Callable[[Cell], dict[str, Any]]) -> Results:
+    """Another part, of another host, with fields of each cell changed."""
+    [host] = results.hosts
+    other = host.model_copy(update={"id": "other", "name": "Elsewhere"})
+    tables = [with_cells(table, change) for table in results.tables]
+    return results.model_copy(update={"id": "other", "hosts": [other], "tables": tables})
 
 
-def shown_builds(results: Results, table: Table, builds: int) -> dict[str, Any]:
-    """What a page shows of a table of so many builds, the third of which is its baseline."""
-    first = results.implementations[0]
-    made = [first.model_copy(update={"id": f"rustls-{n}", "label": f"{n}"}) for n in range(builds)]
-    rows = [
-        row.model_copy(
-            update={
-                "cells": [row.cells[0].model_copy(update={"implementation": b.id}) for b in made]
-            }
-        )
-        for row in table.rows
-    ]
-    update = {"implementations": [b.id for b in made], "rows": rows, "baseline": "rustls-2"}
-    shown = page(
-        results,
-        implementations=[*results.implementations, *made],
-        tables=[table.model_copy(update=update)],
-    )
-    return dict(shown["tables"][table.anchor])
+def test_a_cell_has_the_ratio_and_the_figure_and_the_baseline_no_ratio(project: Path) -> None:
+    seen = set()
+    for of in reports(project):
+        for table in of.results.tables:
+            made = side_by_side([of.results], table.anchor)
+            if "rows" not in made:
+                continue
+            of_baseline = [n for n, head in enumerate(made["heads"]) if head.get("baseline")]
+            for row, line in zip(table.rows, made["rows"], strict=True):
+                assert line["name"] == row.name
+                figures = [c for c in row.cells if c.value is not None]
+                shown = [c for [c] in line["cells"] if "figure" in c]
+                assert [c["figure"] for c in shown] == [c.text for c in figures]
+                marked = ["ratio" in c or "mark" in c for c in shown]
+                assert marked == [c.ratio is not None for c in figures]
+                assert all("ratio" not in line["cells"][n][0] for n in of_baseline)
+                rates = not METRICS[row.metric].is_count
+                assert all(c.get("large", False) is rates for c in shown if "ratio" in c)
+                seen |= {c.get("mark") for c in shown}
+    assert {"better", "worse", "same"} < seen
 
 
-def test_a_cell_has_its_texts_and_the_label_of_its_implementation(results: Results) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "better", "value", "text", "shown"),
+    [
+        ("faster", "higher", 2.131, "2.13x faster (2.00 to 2.30)", ("2.13×", "better")),
+        ("slower", "higher", 0.5, "2.00x slower (1.90 to 2.10)", ("0.50×", "worse")),
+        ("faster", "lower", 4.0, "4.00x less (3.90 to 4.10)", ("4.00×", "better")),
+        ("not tested", "higher", 12.34, "12.3x", ("12.3×", None)),
+        (
+            "no difference shown",
+            "higher",
+            1.0,
+            "no difference shown (7% would show)",
+            ("= 7%", "same"),
+        ),
+    ],
+)
+def test_a_ratio_above_1_is_better_whatever_is_measured(
+    results: Results,
+    verdict: Any,
+    better: Any,
+    value: float,
+    text: str,
+    shown: tuple[str, str | None],
+) -> None:
+    ratio = Ratio.model_construct(value=value, verdict=verdict, text=text)
+    table = results.tables[0].model_copy(update={"better": better})
+    [row, *_] = table.rows
+    made = cell_texts(row, row.cells[0].model_copy(update={"ratio": ratio}), table)
+    assert (made["ratio"], made.get("mark")) == shown
+
+
+def test_a_figure_that_does_not_count_says_why(results: Results) -> None:
     table = results.tables[0]
-    shown = page(results)["tables"][table.anchor]
-    labels = {i.id: i.label for i in results.implementations}
-    assert [head["label"] for head in shown["heads"]] == [labels[i] for i in table.implementations]
-    for row, cells in zip(table.rows, shown["sets"][0]["rows"], strict=True):
-        assert (cells["anchor"], cells["name"]) == (row.anchor, row.name)
-        for cell, made in zip(row.cells, cells["cells"], strict=True):
-            text = made["text" if cell.value is None else "figure"]
-            assert (text, made["label"]) == (cell.text, labels[cell.implementation])
-            assert made.get("invalid", False) is not cell.valid
-            mark = "best" if cell.best else "tied" if cell.tied else None
-            assert made.get("mark") == (mark if cell.valid else None)
-            if cell.ratio:
-                assert cell.ratio.text.startswith(made["ratio"].partition(" (")[0])
-                _, bracket, interval = cell.ratio.text.partition(" (")
-                same = cell.ratio.verdict == "no difference shown"
-                assert not same or cell.ratio.text == made["ratio"], "with the size that would show"
-                said = f"ratio {interval.removesuffix(')')}" if bracket and not same else ""
-                assert made.get("intervals", "").endswith(said)
-            assert made.get("intervals", "").startswith(cell.interval or "")
+    [row, *_] = table.rows
+    cell = row.cells[0].model_copy(update={"valid": False, "note": "a reason"})
+    made = cell_texts(row, cell, table)
+    assert made["invalid"]
+    assert "a reason" in made["note"]
 
 
-def test_tables_are_those_that_shortcodes_name_or_all_but_those_by_phase(results: Results) -> None:
-    by_phase = [table.anchor for table in results.tables if table.by_phase]
-    assert by_phase
-    assert not set(by_phase) & set(page(results)["tables"])
-    calls = shortcodes(f'{{{{ table(id="{by_phase[0]}") }}}}', "index.md")
-    assert list(json.loads(page_json(results, calls=calls))["tables"]) == [by_phase[0]]
+def test_hosts_stand_side_by_side_and_one_without_a_figure_has_a_dash(results: Results) -> None:
+    table = results.tables[0]
+    absent = table.implementations[0]
+
+    def change(cell: Cell) -> dict[str, Any]:
+        without = {"value": None, "text": "–", "ratio": None, "low": None, "high": None}
+        return without if cell.implementation == absent else {"text": f"{cell.text} there"}
+
+    other = elsewhere(results, change)
+    made = side_by_side([results, other], table.anchor)
+    assert made["hosts"] == [host_label(results.hosts[0]), "Elsewhere"]
+    for row, line in zip(table.rows, made["rows"], strict=True):
+        for cell, (here, there) in zip(row.cells, line["cells"], strict=True):
+            missing = "–" if cell.implementation == absent else f"{cell.text} there"
+            assert (here.get("figure"), there.get("figure", "–")) == (cell.text, missing)
 
 
-def test_a_sentence_of_several_tables_is_at_the_first_one(results: Results) -> None:
+def test_of_two_parts_of_one_host_the_first_with_a_figure_stands(results: Results) -> None:
+    anchor = results.tables[0].anchor
+    again = results.model_copy(
+        update={
+            "id": "again",
+            "tables": [with_cells(t, lambda c: {"text": "again"}) for t in results.tables],
+        }
+    )
+    for order, shown in (((results, again), False), ((again, results), True)):
+        made = side_by_side(order, anchor)
+        assert len(made["hosts"]) == 1
+        assert (json.dumps(made["rows"]).count('"again"') > 0) is shown
+
+
+def test_a_page_has_the_tables_that_its_shortcodes_name(results: Results) -> None:
+    anchors = [table.anchor for table in results.tables][:2]
+    assert list(page(results, tables=" ".join(anchors[::-1]))["tables"]) == anchors[::-1]
+    assert page(results)["tables"] == {}
+
+
+def test_a_row_has_its_anchor_once_on_a_page(project: Path) -> None:
+    for path in project.glob("content/perf/*/page.json"):
+        shown = json.loads(path.read_bytes())
+        rows = [
+            row
+            for table in shown["tables"].values()
+            for block in table.get("blocks", [table])
+            for row in block["rows"]
+        ]
+        own = [row["anchor"] for row in rows if not row.get("again")]
+        assert len(own) == len(set(own))
+        assert {*own} == {row["anchor"] for row in rows}
+
+
+def test_a_sentence_of_all_tables_of_a_part_is_printed_once(results: Results) -> None:
     first = results.tables[0]
     tables = [
-        first.model_copy(update={"anchor": anchor, "title": anchor, "interval_note": note})
-        for anchor, note in (("one", "Alike."), ("two", "Alike."), ("three", "Another."))
+        first.model_copy(
+            update={"anchor": of, "title": of, "caption": f"Alike. {own}", "interval_note": None}
+        )
+        for of, own in (("one", "Own."), ("two", "Own."), ("three", "Another."))
     ]
-    calls = shortcodes(
-        '{{ table(id="two") }} {{ table(id="one") }} {{ table(id="three") }}', "index.md"
-    )
-    made = json.loads(page_json(results.model_copy(update={"tables": tables}), calls=calls))
-    shown = made["tables"]
-    assert shown["two"]["interval_note"] == "Alike."
-    assert shown["one"]["intervals_of"] == {"anchor": "two", "title": "two"}
-    assert "interval_note" not in shown["one"]
-    assert shown["three"]["interval_note"] == "Another."
-    assert "intervals_of" not in shown["three"]
+    of_part = results.model_copy(update={"tables": tables})
+    shown = page(of_part, elsewhere(of_part, lambda _: {}), tables="one two three")
+    assert [made["host"] for made in shown["made"]] == shown["hosts"]
+    for made in shown["made"]:
+        assert made["text"].startswith("Alike.")
+        assert json.dumps(made).count("Alike.") == 1
+        assert json.dumps(made).count("Own.") == 1
+        [of_two, of_three] = made["tables"]
+        assert of_two["of"] == "one; two"
+        assert of_three["text"].startswith("Another.")
 
 
 def test_messages_are_grouped_by_weight_and_each_is_printed_once(results: Results) -> None:
@@ -133,8 +201,16 @@ def test_messages_are_grouped_by_weight_and_each_is_printed_once(results: Result
         RunWarning(code="too-few-rounds", message="Few."),
     ]
     runs = [run.model_copy(update={"warnings": [known[0]]}) for run in results.runs]
-    said = page(results, warnings=known, runs=runs)["said"]
+    said = part(results, warnings=known, runs=runs)["said"]
     assert said == {"figures": ["Few."], "host": ["Boxed."]}
+
+
+def test_a_host_and_a_build_of_two_parts_stand_once(project: Path) -> None:
+    shown = json.loads((project / "content" / "perf" / BESIDE / "page.json").read_bytes())
+    assert len(shown["parts"]) > 1
+    for key in ("hosts", "implementations"):
+        found = [json.dumps(facts) for of in shown["parts"] for facts in of[key]]
+        assert len(found) == len(set(found)) > 0, key
 
 
 def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
@@ -153,7 +229,7 @@ def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
             for number in range(count)
         ]
         made = Noise(source=source, run="run", comparisons=count, statement="Within 1%.", rows=rows)
-        [shown] = page(results, noise=[made])["noise"]
+        [shown] = part(results, noise=[made])["noise"]
         assert shown["statement"] == "Within 1%."
         return dict(shown)
 
@@ -181,7 +257,7 @@ def test_many_raw_files_are_counted_and_not_listed(results: Results) -> None:
     run = results.runs[0]
     for count in (MOST_FILES, MOST_FILES + 1):
         runs = [run.model_copy(update={"files": [run.files[0]] * count})]
-        [shown] = page(results, runs=runs)["runs"]
+        [shown] = part(results, runs=runs)["runs"]
         assert (shown["count"], len(shown["files"])) == (
             count,
             count if count <= MOST_FILES else 0,
@@ -197,44 +273,14 @@ def test_facts_that_all_builds_share_are_printed_once(results: Results) -> None:
         for n, flags in enumerate(("-O2", "-O2", "-O3"))
     ]
     builds[2] = builds[2].model_copy(update={"library": "openssl"})
-    made = page(results, implementations=builds, tables=[], noise=[], headlines=[])
-    titles = {of["title"]: of["facts"] for of in made["shared"]}
-    assert titles["All builds"]["linkage"] == "static"
-    assert titles["All of rustls"]["flags"] == "-O2"
+    made = part(results, implementations=builds, tables=[], noise=[])
+    titles = {of["title"]: dict(of["facts"]) for of in made["shared"]}
+    assert titles["All builds"]["Linkage"] == "static"
+    assert titles["All of rustls"]["Flags"] == "-O2"
     assert "All of OpenSSL" not in titles
-    own = [(i.get("linkage"), i.get("flags")) for i in made["implementations"]]
+    facts = [dict(of["facts"]) for of in made["implementations"]]
+    own = [(of.get("Linkage"), of.get("Flags")) for of in facts]
     assert own == [(None, None), (None, None), (None, "-O3")]
-
-
-def test_working_sets_of_a_scenario_are_below_its_name() -> None:
-    sizes = [16384 << n for n in range(7)]
-    made = working_sets(sizes, TRANSFERS[:2])
-    first = made.tables[0]
-    shares = [
-        HarnessShare(
-            anchor=row.anchor,
-            name=row.name,
-            implementation=cell.implementation,
-            clock_percent=0.1,
-            calls_percent=0.1,
-            copies_percent=1,
-            text="1.0 + 0.1 + 0.1",
-        )
-        for row in first.rows
-        for cell in row.cells
-    ]
-    for count, listed in ((MOST_SHARES, True), (MOST_SHARES + 1, False)):
-        update = {"harness": shares[:count], "harness_statement": "The harness takes 1.2%."}
-        table = page(made, tables=[first.model_copy(update=update)])["tables"]["transfer"]
-        assert ("shares" in table) is listed
-        assert table["harness"] == "The harness takes 1.2%."
-    assert ["sending" in of["name"] for of in table["sets"]] == [True, False]
-    for of in table["sets"]:
-        assert [row["short"] for row in of["rows"]][::3] == [
-            *("16 KiB in flight", "128 KiB in flight", "1 MiB in flight"),
-        ]
-    anchors = [row["anchor"] for of in table["sets"] for row in of["rows"]]
-    assert sorted(anchors) == sorted(row.anchor for row in first.rows)
 
 
 def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
@@ -255,7 +301,7 @@ def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
     assert [(line["anchor"], line["kind"], float(line["highest_percent"])) for line in lines] == [
         (e.anchor, e.kind, max(e.percents)) for e in effects
     ]
-    shown = page(results)["tables"][first.anchor]["layouts"]
+    [shown] = page(results, tables=first.anchor)["tables"][first.anchor]["layouts"]
     assert shown["kinds"] == [*kinds]
     every, without = (line["cells"] for line in shown["lines"])
     assert every == [{"text": "−20.0 to +5.0%", "beyond": 3, "count": 4}] * 3
@@ -266,121 +312,35 @@ def test_results_without_layouts_have_no_file_of_them(results: Results) -> None:
     assert layouts_csv(results) == ""
 
 
-def noted(results: Results, *notes: str) -> dict[str, Any]:
-    """What a page shows of a table whose ratios have these notes in turn."""
-    turn = itertools.cycle(notes)
-
-    def change(cell: Cell, _: int) -> dict[str, Any]:
-        return {"ratio": cell.ratio and cell.ratio.model_copy(update={"note": next(turn)})}
-
-    table = with_cells(results.tables[0], change)
-    return dict(page(results, tables=[table])["tables"][table.anchor])
-
-
-def test_a_note_that_all_ratios_share_is_printed_once(results: Results) -> None:
-    alike, mixed = noted(results, "of single figures"), noted(results, "one", "another")
-    assert alike["ratio_note"] == "of single figures"
-    assert "of single figures" not in json.dumps(alike["sets"])
-    assert "ratio_note" not in mixed
-    ratios = [c["ratio"] for row in mixed["sets"][0]["rows"] for c in row["cells"] if "ratio" in c]
-    assert {ratio.rpartition(" ")[2] for ratio in ratios} == {"(one)", "(another)"}
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_warning_of_all_figures_of_an_implementation_is_one_of_the_table(
-    results: Results, whole: bool
-) -> None:
-    first = results.tables[0]
-    chosen = first.rows[0].cells[0].implementation
-    label = next(i.label for i in results.implementations if i.id == chosen)
-
-    def change(cell: Cell, at: int) -> dict[str, Any]:
-        warned = cell.implementation == chosen and (whole or at == 0)
-        return {"warnings": ["1 round counts"]} if warned else {}
-
-    tables = [
-        with_cells(first, change).model_copy(update={"anchor": anchor}) for anchor in ("one", "two")
-    ]
-    shown = page(results, tables=tables)["tables"]
-    once = f"{label}: 1 round counts."
-    assert (once in shown["one"]["warnings"]) is whole
-    assert ("1 round counts" in json.dumps(shown["one"]["sets"])) is not whole
-    assert once not in shown["two"]["warnings"]
-
-
-@pytest.mark.parametrize(("many", "marks"), [(2, 0), (3, 3)])
-def test_a_note_of_several_cells_is_printed_once_and_marked_in_each(
-    results: Results, many: int, marks: int
-) -> None:
-    table = results.tables[0]
-    noted = [id(cell) for row in table.rows for cell in row.cells if cell.valid][:many]
-    changed = with_cells(table, lambda cell, _: {"note": "why" if id(cell) in noted else None})
-    made = page(results, tables=[changed])["tables"][table.anchor]
-    assert json.dumps(made["sets"]).count('"why"') == many - marks
-    assert json.dumps(made["sets"]).count('"note": "*"') == marks
-    assert ("* why." in made["warnings"]) is bool(marks)
-
-
-def test_more_implementations_than_rows_are_a_line_each(results: Results) -> None:
-    table = results.tables[0].model_copy(update={"rows": results.tables[0].rows[:1]})
-    [row] = table.rows
-    made = shown_builds(results, table, 6)
-    assert (made["many"], made["wide"]) == (True, True)
-    (block,) = made["blocks"]
-    assert block["rows"] == [
-        {"anchor": row.anchor, "name": row.name, "short": short_names(table)[0]}
-    ]
-    assert [len(line["cells"]) for line in block["lines"]] == [1] * 6
-    assert [line["label"] for line in block["lines"] if line.get("baseline")] == ["2"]
-    assert "label" not in block["lines"][0]["cells"][0]
-
-
-def test_turned_tables_have_no_more_columns_than_a_page_has_room_for(results: Results) -> None:
+def test_more_columns_than_a_page_has_room_for_are_turned(results: Results) -> None:
     [row, *_] = results.tables[0].rows
-    rows = [row.model_copy(update={"anchor": f"row-{n}"}) for n in range(12)]
-    table = results.tables[0].model_copy(update={"rows": rows})
-    blocks = shown_builds(results, table, 14)["blocks"]
+    [first, *_] = results.implementations
+    builds = [first.model_copy(update={"id": f"rustls-{n}", "label": f"{n}"}) for n in range(16)]
+    cells = [row.cells[0].model_copy(update={"implementation": build.id}) for build in builds]
+    rows = [row.model_copy(update={"anchor": f"row-{n}", "cells": cells}) for n in range(12)]
+    table = results.tables[0].model_copy(
+        update={
+            "implementations": [build.id for build in builds],
+            "rows": rows,
+            "baseline": "rustls-2",
+        }
+    )
+    of = results.model_copy(
+        update={"implementations": builds, "tables": [table], "baseline": "rustls-2"}
+    )
+    made = side_by_side([of], table.anchor)
+    blocks = made["blocks"]
     assert [row["anchor"] for block in blocks for row in block["rows"]] == [r.anchor for r in rows]
-    assert [len(block["rows"]) for block in blocks] == [6, 6]
-    assert [[len(line["cells"]) for line in block["lines"]] for block in blocks] == [[6] * 14] * 2
+    assert all(len(block["rows"]) <= TURNED_COLUMNS for block in blocks)
+    for block in blocks:
+        assert [line["label"] for line in block["lines"]] == [build.label for build in builds]
+        assert {len(line["cells"]) for line in block["lines"]} == {len(block["rows"])}
+    assert [line["label"] for line in blocks[0]["lines"] if line.get("baseline")] == ["2"]
 
 
-def test_words_that_all_columns_begin_with_are_in_the_caption(results: Results) -> None:
-    [table] = [table for table in results.tables if table.anchor == "full-handshakes"]
-    table = table.model_copy(update={"rows": table.rows[:2]})
-    made = shown_builds(results, table, 6)
-    assert [row["short"] for block in made["blocks"] for row in block["rows"]] == [
-        *("client", "server"),
-    ]
-    common = short_names(table)[0].removesuffix(", client")
-    assert common in made["caption"].removeprefix(table.caption)
-
-
-@pytest.mark.parametrize(
-    ("low", "published", "exact"), [(None, True, True), (None, False, False), (1.0, True, False)]
-)
-def test_a_figure_has_its_exact_value_only_where_others_published_it(
-    results: Results, low: float | None, published: bool, exact: bool
-) -> None:
-    cell = results.tables[0].rows[0].cells[0].model_copy(update={"low": low})
-    source = Source(title="Elsewhere", url="https://example.org/") if published else None
-    runs = [run.model_copy(update={"source": source}) for run in results.runs]
-    made = shown_cell(results, cell, runs=runs)
-    assert made["figure"] == cell.text
-    assert made.get("value") == (cell.value if exact else None)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "text"), [(2.0, 2.0, None), (1.0, 1.0, "equal"), (1.0, 1.5, None)]
-)
-def test_a_range_of_one_number_is_left_out_and_equal_counts_are_called_equal(
-    results: Results, low: float, high: float, text: str | None
-) -> None:
-    cells = [c for row in results.tables[0].rows for c in row.cells]
-    cell = next(c for c in cells if c.ratio and c.interval and " (" in c.ratio.text)
-    assert cell.ratio
-    span = {"low": low, "high": high}
-    ratio = cell.ratio.model_copy(update=span)
-    made = shown_cell(results, cell.model_copy(update={**span, "ratio": ratio}))
-    assert made["ratio"].startswith(text or cell.ratio.text.partition(" (")[0])
-    assert ("intervals" in made) == (low != high)
+def test_a_note_of_cells_is_printed_once_and_marked_in_each(results: Results) -> None:
+    changed = with_cells(results.tables[0], lambda _: {"note": "why"})
+    made = side_by_side([results.model_copy(update={"tables": [changed]})], changed.anchor)
+    assert json.dumps(made).count("why") == 1
+    valid = [cell for row in changed.rows for cell in row.cells if cell.valid]
+    assert json.dumps(made["rows"]).count('"note": "*"') == len(valid)

@@ -1,30 +1,23 @@
-"""The picture of a report: the same bytes everywhere, readable, and with the figures of its
-results.
-"""
+"""The picture of links to a page: the same bytes everywhere, readable, and with its dots."""
 
 from __future__ import annotations
 
 import io
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from project import EXAMPLE
-from reports import reports
+from figures import example_dots
 from tlsperf.contract.libraries import LIGHT
-from tlsperf.contract.questions import SheetCell
-from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.report import preview
-from tlsperf.report.headlines import shown_bars
-from tlsperf.report.preview import HEIGHT, WIDTH, _in_two, report_preview, site_preview
+from tlsperf.report.charts.dots import MARKS, Dot, DotPanel, DotRow, Dots
+from tlsperf.report.preview import HEIGHT, MOST_DOTS, WIDTH, report_preview, site_preview
 
 SITE = "TLS performance reports"
-
-
-def results(path: Path = EXAMPLE) -> Results:
-    return Results.model_validate_json(path.read_bytes())
+ABOUT = "21 November 2026 · Intel VM and AMD Zen 4 VM"
+HOSTS = ["Intel VM", "AMD Zen 4 VM"]
 
 
 @pytest.fixture
@@ -41,64 +34,35 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-@pytest.mark.any_site
-def test_the_bytes_of_a_picture_are_those_that_another_process_drew(root: Path) -> None:
-    for page, report in reports(root):
-        made = report_preview(report, SITE)
-        assert made is not None
-        assert made.png == page.path.with_name(preview.FILE).read_bytes(), report.id
+def test_a_picture_states_what_was_compared_where_and_when(written: list[str]) -> None:
+    dots = example_dots(5, ["rustls", "AWS-LC", "BoringSSL"], HOSTS)
+    made = report_preview("rustls leads", ABOUT, dots, SITE)
+    assert Image.open(io.BytesIO(made.png)).size == (WIDTH, HEIGHT)
+    said = {"rustls leads", SITE, ABOUT, *HOSTS, dots.baseline, dots.panels[0].title, "1×"}
+    assert {*said, "rustls", "AWS-LC", "BoringSSL"} <= set(written)
+    assert not any("…" in text for text in written)
+    for text in ("rustls leads", ABOUT, *HOSTS, dots.baseline, "AWS-LC"):
+        assert text in made.alt
 
 
-@pytest.mark.any_site
-def test_a_picture_states_what_was_compared_where_and_when(root: Path, written: list[str]) -> None:
-    kinds = {"prices": 0, "bars": 0, "virtual": 0}
-    for _, report in reports(root):
-        written.clear()
-        made = report_preview(report, SITE)
-        assert made is not None
-        assert Image.open(io.BytesIO(made.png)).size == (WIDTH, HEIGHT)
-        assert " ".join(written).startswith(report.title)
-        assert [text for text in written if "…" in text] == [], report.id
-        said = "\n".join(written)
-        hidden = 0
-        prices = [table for table in report.prices or () if table.anchor == "prices-server"]
-        if prices:
-            rows = {row.name: row for row in prices[0].rows}
-            name = "X25519MLKEM768, ML-DSA-44"
-            labels = {i.id: i.label for i in report.implementations}
-            lost = [(c, c.ratio.text.partition(" (")[0]) for c in rows[name].cells if c.ratio]
-            expected = [name, "X25519, ECDSA P-256", "µs, lower is better"]
-            bars = [(labels[c.implementation], f"{c.text}, {text}") for c, text in lost]
-        else:
-            headline = report.headlines[0]
-            shown = shown_bars(headline.bars, {i.id: i.library for i in report.implementations})
-            expected = [headline.title, headline.unit]
-            bars = [(bar.label, bar.text) for bar in shown]
-            hidden = len(headline.bars) - len(shown)
-        assert bars
-        for label, text in bars:
-            assert {label, text} <= set(written), report.id
-            assert f"{label} {text}" in made.alt, report.id
-        assert all(text in said for text in [SITE, *expected]), report.id
-        assert f"{report.date:%B %Y}" in said
-        for host in report.hosts:
-            assert host.cpu in said
-        assert ("(virtual machine)" in said) is bool(report.virtual), report.id
-        assert ("(virtual machine)" in made.alt) is bool(report.virtual), report.id
-        assert (f"; {hidden} more" in said) is (hidden > 0), report.id
-        kinds["prices" if prices else "bars"] += 1
-        kinds["virtual"] += bool(report.virtual)
-    assert all(kinds.values()), kinds
+def test_the_same_figures_have_the_same_bytes() -> None:
+    dots = example_dots(2, ["rustls", "AWS-LC"], HOSTS)
+    assert report_preview("a", ABOUT, dots, SITE) == report_preview("a", ABOUT, dots, SITE)
 
 
-def test_of_many_bars_the_ends_of_each_library_are_drawn() -> None:
-    bars = [
-        Bar(implementation=name, label=name, text="1", percent=1)
-        for name in ("a-1", "a-2", "a-3", "b-1", "b-2", "c-1", "b-3")
-    ]
-    headline = Headline(anchor="row", title="row", unit="MiB/s", bars=bars, statement="")
-    shown = shown_bars(headline.bars, {bar.label: bar.label[0] for bar in bars})
-    assert [bar.label for bar in shown] == ["a-1", "a-3", "b-1", "c-1", "b-3"]
+@pytest.mark.parametrize("panels", [1, 5])
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_few_rows_of_a_picture_are_drawn(panels: int, rows: int, written: list[str]) -> None:
+    dots = example_dots(panels, [f"row {n}" for n in range(rows)], HOSTS)
+    report_preview("a", ABOUT, dots, SITE)
+    drawn = [text for text in written if "row " in text or text in {p.title for p in dots.panels}]
+    assert min(rows, MOST_DOTS) <= len(drawn) <= MOST_DOTS + 1
+
+
+def test_a_page_without_dots_has_its_title(written: list[str]) -> None:
+    made = report_preview("rustls leads", ABOUT, None, SITE)
+    assert {"rustls leads", ABOUT, SITE} <= set(written)
+    assert made.alt.startswith("rustls leads")
 
 
 def test_the_sites_own_picture_has_the_size_that_pages_say() -> None:
@@ -106,31 +70,37 @@ def test_the_sites_own_picture_has_the_size_that_pages_say() -> None:
     assert Image.open(io.BytesIO(png)).size == (WIDTH, HEIGHT)
 
 
-def test_bars_are_as_long_as_their_values_say() -> None:
-    """Counts the pixels of a library's colour in the row of its bar."""
-    report = results()
-    headline = report.headlines[0]
-    made = report_preview(report, SITE)
-    assert made is not None
-    pixels = np.asarray(Image.open(io.BytesIO(made.png)).convert("RGB"))
-    colours = {i.id: i.colour for i in report.implementations}
-    lengths = []
-    for bar in headline.bars:
-        colour = ImageColor.getrgb(LIGHT[colours[bar.implementation]])
-        lengths.append(int((pixels == colour).all(axis=2).sum(axis=1).max()))
-    longest = max(lengths)
-    for bar, length in zip(headline.bars, lengths, strict=True):
-        assert 100 * length / longest == pytest.approx(bar.percent, abs=0.5)
+def middle_of(png: bytes, colour: str) -> float:
+    """The middle column of the pixels of a colour."""
+    pixels = np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+    columns = np.flatnonzero((pixels == ImageColor.getrgb(colour)).all(axis=2).any(axis=0))
+    return float(columns[0] + columns[-1]) / 2
 
 
-def test_a_report_without_a_headline_has_no_picture() -> None:
-    assert report_preview(results().model_copy(update={"headlines": []}), SITE) is None
+def test_a_dot_is_where_its_ratio_is_on_the_log_scale() -> None:
+    ratios = dict(zip(LIGHT, (0.5, 1.0, 2.0, 4.0), strict=False))
+    rows = [DotRow(name, name, [Dot(0, ratio)]) for name, ratio in ratios.items()]
+    dots = Dots("a", "A", "OpenSSL", ["Host"], [DotPanel("", rows)])
+    made = report_preview("a", ABOUT, dots, SITE)
+    places = [middle_of(made.png, LIGHT[name]) for name in ratios]
+    steps = [b - a for a, b in pairwise(places)]
+    assert steps == pytest.approx([steps[0]] * 3, abs=1.5)
+    assert steps[0] > 100
+
+
+def test_marks_of_hosts_differ() -> None:
+    pictures = set()
+    for host in range(len(MARKS)):
+        row = DotRow("rustls", "rustls", [Dot(host, 2.0)])
+        hosts = [f"Host {n}" for n in range(len(MARKS))]
+        dots = Dots("a", "A", "OpenSSL", hosts, [DotPanel("", [row])])
+        pictures.add(report_preview("a", ABOUT, dots, SITE).png)
+    assert len(pictures) == len(MARKS)
 
 
 def drawn(title: str, site: str = SITE) -> bytes:
-    made = report_preview(results().model_copy(update={"title": title}), site)
-    assert made is not None
-    return made.png
+    dots = example_dots(1, ["rustls", "AWS-LC"], HOSTS[:1])
+    return report_preview(title, ABOUT, dots, site).png
 
 
 def right_of(png: bytes, top: int, bottom: int) -> int:
@@ -163,21 +133,5 @@ def test_text_of_two_typefaces_follows_on_and_ends_where_it_should(written: list
 def test_a_long_title_is_drawn_smaller_and_cut_only_where_no_size_is_small_enough(
     written: list[str], times: int, whole: bool
 ) -> None:
-    long = results().model_copy(update={"title": "rustls and OpenSSL " * times})
-    assert report_preview(long, SITE) is not None
+    drawn("rustls and OpenSSL " * times)
     assert written[1].endswith("OpenSSL" if whole else "…")
-
-
-@pytest.mark.parametrize(
-    ("text", "detail", "lines"),
-    [
-        ("1.70x faster", "1.60 to 1.80", ("1.70x", "faster")),
-        ("no difference", "8% would show", ("no difference", "8% would show")),
-        ("the same within 2%", None, ("the same", "within 2%")),
-        ("baseline", None, ("baseline", "")),
-    ],
-)
-def test_a_cell_of_the_scoreboard_has_two_lines(
-    text: str, detail: str | None, lines: tuple[str, str]
-) -> None:
-    assert _in_two(SheetCell(text=text, detail=detail)) == lines

@@ -14,6 +14,7 @@ import pytest
 
 from synthetic import OF_SERVER, implementation, in_sessions, report_of, run_of_rows
 from tlsperf.analysis.sessions import VIRTUAL_SPREADS
+from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Table
 from tlsperf.contract.run import Report
@@ -21,9 +22,7 @@ from tlsperf.load.shortcodes import shortcodes
 from tlsperf.load.tlsbench import Gap
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.scaffold import report_page
-from tlsperf.report.charts import charts_of
-from tlsperf.report.figures import quoted
-from tlsperf.report.preview import report_preview
+from tlsperf.report.picture import picture
 from tlsperf.report.prices import price_tables
 
 RUN: Final = "2026-11-24-a"
@@ -341,7 +340,7 @@ def made_of_two() -> Results:
 def page(made: Results, *anchors: str) -> dict[str, Any]:
     """The tables of page.json if the page names these, in its order."""
     prose = "".join(f'{{{{ table(id="{anchor}") }}}}' for anchor in anchors)
-    found: dict[str, Any] = json.loads(page_json(made, calls=shortcodes(prose, "index.md")))
+    found: dict[str, Any] = json.loads(page_json([made], calls=shortcodes(prose, "index.md")))
     return {anchor: found["tables"][anchor] for anchor in anchors or found["tables"]}
 
 
@@ -355,19 +354,19 @@ def test_a_page_has_a_line_for_each_library_with_figures_losses_and_intervals() 
     table = page(made, "prices-server")["prices-server"]
     [block] = table["blocks"]
     assert [line["label"] for line in block["lines"]] == ["OpenSSL 3.6.3", "rustls 0.23.46"]
-    first, *_, last = block["lines"][0]["cells"]
-    assert (first["figure"], last["figure"], last["ratio"]) == ("100.0", "250.0", "60.0% lost")
+    [first], *_, [last] = block["lines"][0]["cells"]
+    assert (first["figure"], last["figure"], last["ratio"]) == (*("100.0", "250.0", "−60%"),)
     assert "ratio" not in first
     assert re.fullmatch(r"[\d.]+ to [\d.]+", first["intervals"])
-    assert re.fullmatch(r"[\d.]+ to [\d.]+; loss 5[\d.]+ to 6[\d.]+%", last["intervals"])
-    assert block["lines"][1]["cells"][1:] == [{"text": "–", "note": "*"}] * 3
-    assert "* not part of the source." in table["warnings"]
+    assert re.fullmatch(r"[\d.]+ to [\d.]+; change −\d\d% to −\d\d%", last["intervals"])
+    assert block["lines"][1]["cells"][1:] == [[{"text": "–", "note": "*"}]] * 3
+    assert "* not part of the source." in table["notes"]
     assert table["unit"] == "µs"
 
 
 def test_a_page_states_which_flights_are_over_the_window() -> None:
     table = page(made_of_two(), "prices-server-flight")["prices-server-flight"]
-    openssl, rustls = (line["cells"] for line in table["blocks"][0]["lines"])
+    openssl, rustls = ([cell for [cell] in line["cells"]] for line in table["blocks"][0]["lines"])
     assert [of["ratio"] for of in openssl] == [
         *("1 segment", "8 segments", "11 segments: over the window"),
     ]
@@ -381,64 +380,49 @@ def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:
         columns = [row for table in page(made, *order).values() for row in heads(table)]
         ids = [row["anchor"] for row in columns if "again" not in row]
         assert len(ids) == len(set(ids)) == len({row["anchor"] for row in columns}) == 7
-        # The page of a scenario has its rate, or its bytes.
-        assert {row["unit"] for row in columns} == {"handshakes/s", "bytes/handshake"}
-    with_rows = page(made, *anchors[:2], "full-handshakes")
-    assert all(row["again"] for anchor in anchors[:2] for row in heads(with_rows[anchor]))
-
-
-def test_words_that_all_columns_have_are_in_the_caption() -> None:
-    made = page(results(*ONE, steady(OPENSSL, 5_000, SECP)))
-    names = {
-        anchor: [row["short"] for row in heads(of)] for anchor, of in made.items() if "blocks" in of
-    }
-    assert names["prices-server"][:2] == ["X25519, ECDSA P-256", "X25519MLKEM768, ECDSA P-256"]
-    assert names["prices-server-groups"] == ["X25519", "secp256r1", "X25519MLKEM768"]
-    assert names["prices-server-certificates"] == ["ECDSA P-256", "ML-DSA-44"]
-    assert "Every column is of ECDSA P-256." in made["prices-server-groups"]["caption"]
-    assert "Every column is of X25519MLKEM768." in made["prices-server-certificates"]["caption"]
 
 
 def test_a_figure_of_a_row_links_to_the_column_of_a_price_list_that_the_page_shows() -> None:
     row = "full-handshake-1-3-ml-dsa-44-x25519mlkem768-server"
     text = f'{{{{ figure(row="{row}", implementation="{OPENSSL}") }}}} {{{{ table(id="ID") }}}}'
-    for shown_table, place in (
-        ("prices-server", f"#{row}"),
-        ("prices-server-groups", "results.csv"),
-    ):
+    for shown_table, is_link in (("prices-server", True), ("prices-server-groups", False)):
         calls = shortcodes(text.replace("ID", shown_table), "index.md")
-        [figure] = quoted(made_of_two(), calls)
-        assert figure.place == place
+        [figure] = json.loads(page_json([made_of_two()], calls=calls))["quoted"]
+        assert (figure["place"] == f"#{row}") is is_link
 
 
-def test_times_of_both_sides_have_a_chart_and_a_server_is_in_the_preview() -> None:
-    client = [
-        steady(OPENSSL, rate, with_(of, **OF_CLIENT)) for of, rate in ((TODAY, 2e3), (LEAF, 1e3))
-    ]
-    made = results(*ONE, *client)
-    charts = [drawing.chart for drawing in charts_of(made)]
-    assert [(of.file, of.table) for of in charts[:2]] == [
-        *(("prices-server.svg", "prices-server"), ("prices-client.svg", "prices-client")),
-    ]
-    assert "X25519MLKEM768, ML-DSA-44: OpenSSL 3.6.3 250.0." in charts[0].description
-    assert "issuers" not in charts[0].description
-    assert not any(of.table.startswith("prices-") for of in charts[2:])
-    preview = report_preview(made, "A site")
-    assert preview is not None
-    assert preview.alt.startswith(
-        "A handshake of a server: X25519MLKEM768, ML-DSA-44, in µs, lower is better; against "
-        "X25519, ECDSA P-256: OpenSSL 3.6.3 250.0, 60.0% lost."
-    )
-
-
-def test_a_new_page_shows_the_price_list_with_its_charts() -> None:
-    for rows, charts in ((EARLY, []), (ONE, ["chart-prices-server"])):
+def test_a_new_page_shows_the_price_list_first() -> None:
+    for rows in (EARLY, ONE):
         found = results(*rows)
         report = Report(id=found.id, title=found.title, date=found.date, runs=[RUN])
-        drawn = [drawing.chart for drawing in charts_of(found)]
-        text = report_page(report, found.model_copy(update={"charts": drawn}))
-        part = text.partition("## The price list")[2].partition("## Results")[0]
-        named = re.findall(r'(\w+)\(id="([^"]+)"\)', part)
-        assert [name for kind, name in named if kind == "chart"] == charts
+        text = report_page([report], [found])
+        named = re.findall(r'(\w+)\(id="([^"]+)"\)', text)
         anchors = [table.anchor for table in found.prices or ()]
-        assert [name for kind, name in named if kind == "table"] == anchors
+        assert [name for kind, name in named if kind == "table"][: len(anchors)] == anchors
+
+
+@pytest.mark.parametrize(
+    ("anchor", "rows", "baseline"),
+    [
+        ("prices-server", ONE, "X25519, ECDSA P-256"),
+        ("prices-server-compression", COMPRESSED, "without certificates compressed with zlib"),
+    ],
+)
+def test_in_the_picture_of_a_price_list_the_line_is_the_row_that_others_are_compared_with(
+    anchor: str, rows: Sequence[Rows], baseline: str
+) -> None:
+    report = results(*rows)
+    dots = picture([report], [anchor])
+    assert dots
+    assert dots.baseline == baseline
+    [table] = [table for table in report.prices or () if table.anchor == anchor]
+    ratios = [c.ratio.value for row in table.rows for c in row.cells if c.ratio]
+    assert [dot.ratio for dot in dots.every] == ratios
+    assert len(dots.every) == sum(row.against is not None for row in table.rows)
+
+
+def test_a_picture_has_ratios_to_one_thing() -> None:
+    report = results(*ONE, *(steady(RUSTLS, 9_000, s) for s in (TODAY, HYBRID)), baseline=OPENSSL)
+    row = report.tables[0].rows[0].anchor
+    with pytest.raises(UserError, match=r"found ratios to OpenSSL 3\.6\.3, Price list"):
+        picture([report], [row, "prices-server"])

@@ -1,4 +1,4 @@
-"""What the methodology page promises about figures and verdicts holds for every report."""
+"""What the page Method promises about figures and verdicts holds for every report."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def rows(results: Results) -> Iterator[tuple[Table, Row]]:
 
 def ratios(root: Path) -> Iterator[tuple[Results, Ratio, bool]]:
     """All ratios of tables and prose, and whether they are of counts."""
-    for _, results in reports(root):
+    for _, results, _ in reports(root):
         metrics = {row.anchor: row.metric for _, row in rows(results)}
         metrics |= {table.anchor: table.rows[0].metric for table in results.tables}
         found = [(row.anchor, cell.ratio) for _, row in rows(results) for cell in row.cells]
@@ -141,7 +141,7 @@ def test_nothing_within_the_noise_floor_is_called_faster(root: Path) -> None:
 @pytest.mark.any_site
 def test_the_noise_floor_of_times_comes_from_runs_that_measure_time(root: Path) -> None:
     of_both = 0
-    for _, results in reports(root):
+    for _, results, _ in reports(root):
         counted = {
             run.id
             for run in results.runs
@@ -176,7 +176,7 @@ def test_one_rule_gives_every_verdict(root: Path) -> None:
 @pytest.mark.any_site
 def test_the_best_is_shown_to_be_better(root: Path) -> None:
     best = tied = 0
-    for results, table, row in ((r, *of) for _, r in reports(root) for of in rows(r)):
+    for results, table, row in ((r, *of) for _, r, _ in reports(root) for of in rows(r)):
         leaders = [cell for cell in row.cells if cell.best]
         assert len(leaders) <= 1
         together = [cell for cell in row.cells if cell.tied]
@@ -211,7 +211,7 @@ def losses_with_a_verdict(results: Results) -> set[tuple[str, str, str]]:
 @pytest.mark.any_site
 def test_all_comparisons_of_a_page_are_one_family(root: Path) -> None:
     kinds = {"comparisons": 0, "prices": 0}
-    for _, results in reports(root):
+    for _, results, _ in reports(root):
         captions = " ".join(table.caption for table in results.tables)
         stated = set(re.findall(r"corrected for (\d+) comparisons", captions))
         if not stated:
@@ -239,6 +239,6 @@ def compares_leaders_alone(table: Table, row: Row) -> bool:
 
 @pytest.mark.any_site
 def test_a_table_has_one_metric(root: Path) -> None:
-    for _, results in reports(root):
+    for _, results, _ in reports(root):
         for table in results.tables:
             assert len({row.metric for row in table.rows}) == 1, (results.id, table.anchor)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import commit
-from project import NOTE, SMALL, files
+from project import BESIDE, HERE, NOTE, SMALL, files
 from tlsperf.contract.errors import UserError
 from tlsperf.publish.build import build
 from tlsperf.publish.remove import remove_report
@@ -76,10 +76,15 @@ def test_a_run_of_two_reports_stays_until_both_are_removed(root: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("content/blog/a.md", f"See [it](@/perf/{SECOND}/index.md)."),
-        ("content/questions/_index.md", f"See [it](@/perf/{SECOND}/index.md).\n"),
+        ("content/method.md", f"See [it](@/perf/{SECOND}/index.md)."),
+        ("content/versions/_index.md", f"See [it](@/perf/{SECOND}/index.md).\n"),
+        (
+            "content/_index.md",
+            f'+++\n[extra.answer]\nparts = [\n  "{FIRST}",\n  "{SECOND}",\n]\n+++\n',
+        ),
+        ("content/versions/rustls/index.md", f'[extra.versions]\nreport = "{SECOND}"\n'),
         ("docs/a.md", f"See content/perf/{SECOND}"),
-        ("content/blog/b.md", f'[[extra.claims]]\nreports = ["{FIRST}", "{SECOND}"]\n'),
+        ("content/answers/b/index.md", f'[[extra.claims]]\nreports = ["{FIRST}", "{SECOND}"]\n'),
     ],
 )
 def test_a_report_that_another_page_needs_is_not_removed(root: Path, file: str, text: str) -> None:
@@ -87,6 +92,18 @@ def test_a_report_that_another_page_needs_is_not_removed(root: Path, file: str, 
     before = files(root)
     with pytest.raises(UserError, match=rf"{SECOND}.*{file}"):
         remove_report(root, SECOND)
+    assert files(root) == before
+
+
+@pytest.mark.parametrize("name", [BESIDE, HERE])
+def test_a_report_whose_part_an_answer_quotes_is_not_removed(
+    name: str, project: Path, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(project, tmp_path / "parts"))
+    before = files(root)
+    said = "content/_index.md.*content/answers/" if name == BESIDE else f"a part of {BESIDE}"
+    with pytest.raises(UserError, match=rf"{name}.*{said}"):
+        remove_report(root, name)
     assert files(root) == before
 
 

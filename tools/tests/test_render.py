@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from commands import tlsperf
-from project import NEW, OPENSSL, SMALL, files, write_small
+from project import BESIDE, HERE, NEW, OPENSSL, SMALL, THERE, files, write_small
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.load.page import read_page
 from tlsperf.publish.assemble import results_of
-from tlsperf.publish.render import render_reports
+from tlsperf.publish.render import check_changed, render_reports
 from tlsperf.publish.scaffold import new_report
 
 RUN = SMALL.id
@@ -66,18 +66,18 @@ def test_only_the_named_report_is_rendered_and_its_files_are_listed_on_request(
     other = new_report(site, [RUN], slug="other").parent
     render_reports(site, [other.name], check=False)
     for report in (folder, other):
-        (report / "transfer.svg").unlink()
+        (report / "ratios.svg").unlink()
     (site / "data" / "reports.json").unlink()
     capsys.readouterr()
     render_reports(site, [other.name], check=False, verbose=True)
     printed = capsys.readouterr()
     assert printed.out.splitlines() == [
-        f"  wrote content/perf/{other.name}/transfer.svg",
+        f"  wrote content/perf/{other.name}/ratios.svg",
         f"{other.name}: 1 file written",
         "  wrote data/reports.json",
         "1 report, 2 files written",
     ]
-    assert not (folder / "transfer.svg").exists()
+    assert not (folder / "ratios.svg").exists()
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,31 @@ def test_a_mistake_in_one_report_does_not_keep_another_from_being_written(
     assert {path: after[path] for path in others} == {path: before[path] for path in others}
 
 
+def test_the_id_of_a_part_renders_the_report_whose_part_it_is(
+    project: Path, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(project, tmp_path / "parts"))
+    page = root / "content" / "perf" / BESIDE / "page.json"
+    made = page.read_bytes()
+    page.unlink()
+    render_reports(root, [THERE], check=False)
+    assert page.read_bytes() == made
+    assert check_changed(root) == 0
+
+
+def test_a_run_is_in_one_part_and_there_once(project: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(project, tmp_path / "parts"))
+    page = root / "content" / "perf" / BESIDE / "index.md"
+    text = page.read_text(encoding="utf-8")
+    for runs, said in (
+        (f'"{HERE}", "{HERE}"', "each run once"),
+        (f'"{HERE}", "{THERE}"', "2 parts"),
+    ):
+        page.write_text(text.replace(f'runs = ["{HERE}"]', f"runs = [{runs}]"), encoding="utf-8")
+        with pytest.raises(UserError, match=said):
+            render_reports(root, [BESIDE], check=True)
+
+
 @pytest.mark.parametrize("name", [RUN[:-2], RUN.replace("2", "3", 1), "small"])
 def test_an_unknown_report_is_reported_with_near_matches(rendered: Path, name: str) -> None:
     with pytest.raises(UserError, match=f"no report '{name}': expected {RUN}"):
@@ -117,14 +142,14 @@ def test_check_fails_on_any_changed_file_and_writes_nothing(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert render_reports(site, check=True) == 0
-    for name in ("page.json", "transfer.svg", "index.md"):
+    for name in ("page.json", "ratios.svg", "index.md"):
         replace(site / FOLDER / name, "OpenSSL 3.6.1", "OpenSSL 3.6.2")
     (site / FOLDER / "preview.png").unlink()
     before = files(site)
     capsys.readouterr()
     assert render_reports(site, check=True) == 1
     found = capsys.readouterr().err
-    for name in ("page.json", "transfer.svg", "index.md", "preview.png"):
+    for name in ("page.json", "ratios.svg", "index.md", "preview.png"):
         assert f"{FOLDER}/{name}: differs" in found
     assert files(site) == before
 
@@ -133,16 +158,16 @@ def test_quiet_commands_print_only_what_is_wrong(site: Path) -> None:
     for command in ("build", "render", "validate", f"new {RUN} --slug other"):
         assert tlsperf(site, *command.split(), "--quiet")[:3] == (0, "", "")
     assert tlsperf(site, "remove", f"{RUN[:10]}-other", "-q")[:3] == (0, "", "")
-    (site / FOLDER / "transfer.svg").unlink()
+    (site / FOLDER / "ratios.svg").unlink()
     code, out, errors, _ = tlsperf(site, "render", "--check", "-q")
     assert (code, out) == (1, "")
-    assert f"{FOLDER}/transfer.svg: differs" in errors
+    assert f"{FOLDER}/ratios.svg: differs" in errors
 
 
 def test_manual_changes_of_generated_files_are_replaced(site: Path) -> None:
     before = files(site)
     (site / FOLDER / "page.json").write_text("{}", encoding="utf-8")
-    (site / FOLDER / "transfer.svg").unlink()
+    (site / FOLDER / "ratios.svg").unlink()
     render_reports(site, check=False)
     assert files(site) == before
 
@@ -176,7 +201,7 @@ def test_bad_input_changes_nothing(site: Path) -> None:
 
 def test_a_scaffolded_report_names_what_it_compares(project: Path) -> None:
     """All pages of the project are as they were made, but NEW has tables of phases too."""
-    for page, results in reports(project):
+    for page, results, _ in reports(project):
         if (baseline := results.baseline) is not None:
             assert f'baseline = "{baseline}"' in page.front_matter
         libraries = {i.library for i in results.implementations}
@@ -207,11 +232,11 @@ def test_reports_of_one_run_get_times_of_their_own(site: Path) -> None:
     )
     finished = datetime(2026, 11, 21, 16, 2, 39, tzinfo=UTC)
     pages = [new_report(site, [RUN], slug=slug) for slug in ("one", "two")]
-    assert [read_page(page).report.time for page in pages] == [
+    assert [read_page(page).first.time for page in pages] == [
         *(finished, finished + timedelta(seconds=1))
     ]
     days = [new_report(site, [RUN], slug=s, on=date(2027, 1, 1)) for s in ("one", "two")]
-    assert [read_page(page).report.time for page in days] == [
+    assert [read_page(page).first.time for page in days] == [
         *(None, datetime(2027, 1, 1, 0, 0, 1, tzinfo=UTC))
     ]
 

@@ -31,8 +31,6 @@ from tlsperf.contract.spreads import ModelSpreads, Spread
 from tlsperf.contract.text import host_label
 from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
-from tlsperf.report.charts import charts_of
-from tlsperf.report.headlines import headline_of
 from tlsperf.report.results import _any, _hosts, measured_report
 
 RUN = "2026-11-21-run"
@@ -57,7 +55,6 @@ def made(*runs: LoadedRun, baseline: str | None = "openssl-3", **more: Any) -> M
         runs=[run.run.id for run in runs],
         baseline=baseline,
         previous=None,
-        headlines=[],
     )
     return measured_report(report, [measured(run) for run in runs], {"a-host": HOST}, **more)
 
@@ -224,17 +221,6 @@ def invalid(run: LoadedRun, rounds: int, note: str) -> LoadedRun:
     return with_each(run, marked)
 
 
-def test_no_headline_is_of_a_row_with_a_figure_that_must_not_count() -> None:
-    results = results_of(invalid(loaded_run(RUN, rates()), 30, "wrong suite"))
-    assert usual().headlines[0].anchor == SENDING != results.headlines[0].anchor
-    [table, *_] = results.tables
-    [row] = [row for row in table.rows if row.anchor == SENDING]
-    named = headline_of(table, row, dict.fromkeys(IDS, ""))
-    assert named
-    counted = [cell.implementation for cell in row.cells if cell.valid]
-    assert [bar.implementation for bar in named.bars] == counted != list(IDS)
-
-
 def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> list[ParsedRow]:
     """Six rounds of one more observation."""
     fields = {"implementation": IDS[1], "metric": metric, "unit": unit, **more}
@@ -264,53 +250,6 @@ def test_set_ups_have_tables_of_their_own_with_bars() -> None:
         ("set-up-clients-phases", True),
         ("set-up-allocations", False),
     ]
-    charts = [drawing.chart.table for drawing in charts_of(results)]
-    assert charts == [t.anchor for t in results.tables if not t.by_phase]
-
-
-def test_the_bars_of_set_ups_are_times_though_there_are_many_to_compare() -> None:
-    names = [f"openssl-3.{n}" for n in range(8)]
-    run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 6} for i in names})
-    server = Scenario(operation="set-up", protocol="1.3", variant="server")
-    times = [extra("duration", "µs", server, implementation=i) for i in names]
-    results = results_of(with_rows(run, *times), baseline=names[0])
-    matrix, bars = (drawing.chart.description for drawing in charts_of(results))
-    assert not matrix.startswith("Bars")
-    assert bars.startswith("Bars in µs")
-
-
-def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
-    results = usual()
-    assert [h.anchor for h in results.headlines] == [
-        SENDING,
-        "full-handshake-1-3-rsa-2048-server",
-        "resumed-handshake-1-3-ticket-server",
-    ]
-    bars = results.headlines[0].bars
-    assert [bar.percent for bar in bars][2] == 100
-    assert [bar.text for bar in bars] == [c.text for c in rows(results)[SENDING].cells]
-    ratio = cell(results, SENDING, "rustls-0.23").ratio
-    assert ratio is not None
-    assert results.headlines[0].statement.endswith(f"rustls 0.23 {ratio.text}")
-
-
-@pytest.mark.parametrize(
-    ("factors", "named"),
-    [
-        ({"boringssl-1": 1.3, "rustls-2": 1.3, "wolfssl-5": 1.2}, {"BoringSSL", "rustls"}),  # tied
-        ({"boringssl-1": 1.3, "rustls-2": 0.9, "wolfssl-5": 0.7}, {"BoringSSL"}),
-        ({"rustls-1": 1.3, "rustls-2": 1.2, "wolfssl-5": 0.9}, {"rustls", "GnuTLS"}),  # unled: ends
-    ],
-)
-def test_a_headline_of_many_bars_names_all_that_lead(
-    factors: dict[str, float], named: set[str]
-) -> None:
-    random = np.random.default_rng(7)
-    of = {"openssl-3": 1.0, "gnutls-3": 0.5, **factors}
-    many = {i: {TRANSFERS[0]: list(f * np.exp(random.normal(0, 0.004, 30)))} for i, f in of.items()}
-    [headline] = results_of(loaded_run(RUN, many)).headlines
-    against = headline.statement.removeprefix("Against OpenSSL 3: ")
-    assert {part.split()[0] for part in against.split("; ")} == named
 
 
 def test_a_baseline_that_was_not_measured_is_rejected() -> None:

@@ -25,7 +25,7 @@ def test_a_new_page_has_its_tables_and_nothing_that_a_claim_must_cover(
     new = Report(id=results.id, title="A report", date=results.date, runs=[results.id])
     path = tmp_path / new.id / "index.md"
     path.parent.mkdir()
-    path.write_text(report_page(new, results), encoding="utf-8")
+    path.write_text(report_page([new], [results]), encoding="utf-8")
     page = read_page(path)
     assert uncovered(page) == []
     tables = [call.arguments["id"] for call in page.calls if call.name == "table"]

@@ -623,11 +623,11 @@ CHECKED = "data/checked.json"
 WRITTEN = (
     f"data/runs/{REPORT}/run.toml",
     f"data/runs/{REPORT}/raw/records.jsonl.gz",
-    *(f"content/perf/{REPORT}/{name}" for name in ("index.md", "page.json", "transfer.svg")),
+    *(f"content/perf/{REPORT}/{name}" for name in ("index.md", "page.json", "ratios.svg")),
     *("bench/Cargo.lock", "data/reports.json", "static/preview.png"),
 )
 """What a draft writes and its pull request has."""
-BUILT = (f"content/perf/{REPORT}/results.json", "content/hosts/x64/index.md", "data/index.csv")
+BUILT = (f"content/perf/{REPORT}/results.json", "content/compare/newest.json", "data/index.csv")
 """Some of what `make site` builds beside it, which git ignores."""
 
 

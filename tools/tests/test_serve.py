@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from pages import zolas
-from project import POST, ROOT, make_site
+from project import ROOT, make_site
 from tlsperf.contract.errors import UserError
 from tlsperf.site import run
 
@@ -105,13 +105,13 @@ def test_a_served_site_follows_its_files_and_has_no_policy(served: Served) -> No
     page = until(lambda page: "<main" in page, served.address, served.log)
     assert "Content-Security-Policy" not in page  # a policy would block the script that reloads
     assert "livereload" in page
-    post = served.site / "content" / "blog" / f"{POST}.md"
-    address = f"{served.address}blog/{POST}/"
+    about = served.site / "content" / "about.md"
+    address = f"{served.address}about/"
     until(lambda page: "<main" in page, address, served.log)
-    before = post.read_text("utf-8")
-    post.write_text(f"{before}\nA line more.\n", "utf-8")
+    before = about.read_text("utf-8")
+    about.write_text(f"{before}\nA line more.\n", "utf-8")
     until(lambda page: "A line more." in page, address, served.log)
-    post.write_text(before, "utf-8")
+    about.write_text(before, "utf-8")
     until(lambda page: "<main" in page and "A line more." not in page, address, served.log)
     assert served.address.encode() in fetch(f"{served.address}rss.xml")[1]
     assert fetch(f"{served.address}nowhere/")[0] == 404

@@ -13,12 +13,13 @@ import pytest
 
 from commands import commit, git
 from project import EXAMPLE, SMALL, write_small
-from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Change, Changes, LibraryChanges, Ratio, Results
 from tlsperf.contract.run import RunWarning
+from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.summary import MOST_ROWS, comparison, introduction, summary_since
+from tlsperf.report.picture import picture
 
 
 @pytest.fixture
@@ -34,11 +35,12 @@ def edited(results: Results, edit: Callable[[dict[str, Any]], None]) -> Results:
 
 def page(results: Results) -> dict[str, Any]:
     """The page.json of a report, which git holds."""
-    table: dict[str, Any] = json.loads(page_json(results))
+    calls = "".join(f'{{{{ table(id="{table.anchor}") }}}}\n' for table in results.tables)
+    table: dict[str, Any] = json.loads(page_json([results], calls=shortcodes(calls, "index.md")))
     return table
 
 
-def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Results) -> None:
+def test_a_new_report_is_shown_by_its_ratios_changes_and_warnings(results: Results) -> None:
     ratio = Ratio(
         value=1.1, low=1.05, high=1.15, verdict="faster", text="1.10x faster (1.05 to 1.15)"
     )
@@ -66,10 +68,10 @@ def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Re
     )
     warning = RunWarning(code="virtual-machine", message="Measured in a virtual machine.")
     text = introduction(results.model_copy(update={"changes": changes, "warnings": [warning]}))
-    for headline in results.headlines:
-        assert headline.statement in text
-        for bar in headline.bars:
-            assert f"{bar.label}: {bar.text}" in text
+    dots = picture([results])
+    assert dots
+    for row in (row for panel in dots.panels for row in panel.rows):
+        assert f"| {row.label} | {dots.words(row)} |" in text
     assert "### Changes since The last one (2026-10-01)" in text
     assert "- Caveat: Another kernel." in text
     assert text.index("All 48 rates are higher.") < text.index("Corrected for 32")
@@ -98,16 +100,15 @@ def test_a_changed_figure_has_both_values_and_both_verdicts(results: Results) ->
             if other["implementation"] == cell.implementation:
                 other |= {"value": 1234.0, "text": "1,234"}
                 other |= {"low": 1200.0, "high": 1300.0, "interval": "1,200 to 1,300"}
-                other["ratio"] |= {"value": 5.0, "low": None, "high": None, "text": "5.00x"}
+                other["ratio"] = {"value": 5.0, "verdict": "not tested", "text": "5.00x"}
 
     text = comparison(page(results), page(edited(results, edit)))
     (line,) = [line for line in text.splitlines() if line.startswith(f"| {row.name}")]
     cells = [part.strip() for part in line.strip("|").split(" | ")]
-    was = cell.ratio.text.partition(" (")[0]
-    assert cells[2:] == [
-        f"{cell.text} ({cell.interval})",
-        *("1,234 (1,200 to 1,300)", "MiB/s", was, "5.00x"),
-    ]
+    was, is_, unit, ratio, now = cells[2:]
+    assert (was, is_) == (f"{cell.text} ({cell.interval})", "1,234 (1,200 to 1,300)")
+    assert (unit, now) == ("MiB/s", "5.00×")
+    assert ratio not in ("", now)
 
 
 def test_the_interval_of_a_ratio_is_not_that_of_the_figure(results: Results) -> None:
@@ -124,9 +125,9 @@ def test_a_changed_verdict_is_listed_although_the_figure_is_the_same(results: Re
     def edit(table: dict[str, Any]) -> None:
         cells = table["tables"][0]["rows"][0]["cells"]
         ratio = next(c for c in cells if c.get("ratio"))["ratio"]
-        ratio |= {"value": 6.0, "low": None, "high": None, "text": "6.00x"}
+        ratio |= {"value": 6.0, "low": None, "high": None, "text": "6.00x", "verdict": "not tested"}
 
-    assert comparison(page(results), page(edited(results, edit))).count("| 6.00x |") == 1
+    assert comparison(page(results), page(edited(results, edit))).count("| 6.00× |") == 1
 
 
 def test_a_figure_that_appears_disappears_or_no_longer_counts_is_listed(results: Results) -> None:
@@ -143,16 +144,23 @@ def test_a_figure_that_appears_disappears_or_no_longer_counts_is_listed(results:
     assert "a reason" in comparison(more, page(edited(results, mark)))
 
 
+def cells_of(table: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of a table of a page in both arrangements."""
+    lines = [line for block in table.get("blocks", ()) for line in block["lines"]]
+    return [
+        cell for line in lines or table["rows"] for of_hosts in line["cells"] for cell in of_hosts
+    ]
+
+
 def test_every_figure_of_a_page_is_compared_in_each_arrangement_of_tables(project: Path) -> None:
-    for report, results in reports(project):
-        shown = json.loads(report.path.with_name("page.json").read_bytes())
+    for path in project.glob("content/perf/*/page.json"):
+        shown = json.loads(path.read_bytes())
         assert "did not change" in comparison(shown, shown)
-        tables = [table for table in results.tables if table.anchor in shown["tables"]]
-        cells = sum(len(row.cells) for table in tables for row in table.rows)
+        cells = [cell for table in shown["tables"].values() for cell in cells_of(table)]
         text = comparison({**shown, "tables": {}}, shown)
-        assert text.count("| not there |") == min(cells, MOST_ROWS) > 0, results.id
-        figures = {cell.text for table in tables for row in table.rows for cell in row.cells}
-        assert cells > MOST_ROWS or all(f" {figure}" in text for figure in figures)
+        assert text.count("| not there |") == min(len(cells), MOST_ROWS) > 0, path
+        figures = {cell["figure"] for cell in cells if "figure" in cell}
+        assert len(cells) > MOST_ROWS or all(f" {figure}" in text for figure in figures)
 
 
 def test_a_long_comparison_is_cut_and_states_that(results: Results) -> None:
@@ -162,8 +170,7 @@ def test_a_long_comparison_is_cut_and_states_that(results: Results) -> None:
 
     many = edited(results, edit)
     none = results.model_copy(update={"tables": []})
-    tables = [table for table in many.tables if not table.by_phase]
-    total = sum(len(row.cells) for table in tables for row in table.rows)
+    total = sum(map(len, map(cells_of, page(many)["tables"].values())))
     text = comparison(page(none), page(many))
     assert text.count("not there") == MOST_ROWS
     assert f"… and {total - MOST_ROWS} more" in text
@@ -193,7 +200,7 @@ def test_the_reports_that_changed_since_a_commit(tmp_path: Path) -> None:
 
     changed = perf / "2-changed" / "page.json"
     table = json.loads(changed.read_bytes())
-    table["tables"]["transfer"]["sets"][0]["rows"][0]["cells"][0]["figure"] = "9,999"
+    table["tables"]["transfer"]["rows"][0]["cells"][0][0]["figure"] = "9,999"
     changed.write_text(json.dumps(table), encoding="utf-8")
     shutil.rmtree(perf / "3-removed")
     (new / SMALL.id).rename(perf / SMALL.id)
@@ -203,7 +210,7 @@ def test_the_reports_that_changed_since_a_commit(tmp_path: Path) -> None:
     changed_report, new_report, removed = headings
     assert (changed_report, removed) == ("## 2-changed", "## 3-removed")
     assert "9,999" in text.partition(new_report)[0]
-    assert "| headline |" in text.partition(new_report)[2]
+    assert "| picture |" in text.partition(new_report)[2]
     assert "is removed" in text.partition(removed)[2]
 
     with pytest.raises(UserError, match="no-such-branch"):

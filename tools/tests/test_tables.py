@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import reports
 from synthetic import RUN, implementation, loaded_run, sample, series, single
 from tlsperf.analysis.ratios import as_ratio, sample_ratio
 from tlsperf.analysis.series import At, MeasuredRun, Rules, Sample, Series, measured
@@ -23,7 +21,6 @@ from tlsperf.contract.run import Implementation, RunCounter, Source
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.tlsbench import Gap
 from tlsperf.report.pairs import prior_to
-from tlsperf.report.pivot import pivot
 from tlsperf.report.tables import TableKey, comparisons, grouped, tables
 
 OTHER = "2026-11-20-other"
@@ -616,13 +613,3 @@ def test_a_count_that_is_equal_in_all_rounds_has_no_interval(
     found = cells(row)[OURS]
     assert (found.text, found.interval) == ("26", interval)
     assert (found.low is None) is (interval is None)
-
-
-def test_a_column_of_percentiles_is_named_by_its_rows(project: Path) -> None:
-    seen = 0
-    for table in (table for of in reports(project) for table in of.results.tables):
-        for group in (pivot(table) or ()) if table.anchor.endswith("-latency") else ():
-            assert group.heads == [table.rows[at].statistic for at in group.rows]
-            assert group.rows == sorted(group.rows)
-            seen += 1
-    assert seen

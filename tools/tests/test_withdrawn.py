@@ -27,7 +27,6 @@ from tlsperf.load.run import (
     without_withdrawn,
 )
 from tlsperf.publish.compare import compared
-from tlsperf.publish.libraries import libraries
 from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
 from tlsperf.report.notes import caveats_for
@@ -89,7 +88,7 @@ def generated(root: Path) -> dict[str, str]:
     }
 
 
-def test_no_table_chart_headline_comparison_or_index_has_them(noted: Path) -> None:
+def test_no_table_picture_comparison_or_index_has_them(noted: Path) -> None:
     files = generated(noted)
     assert {f"content/perf/{RUN}/comparisons.json", "data/index.csv"} < files.keys()
     assert [name for name in files if name.endswith(".svg")] != []
@@ -104,27 +103,14 @@ def test_the_report_says_why_and_links_the_raw_files(noted: Path) -> None:
     assert [shown.id for shown in results.notes] == ["a-note"]
     assert [file.path for file in results.runs[0].files] == ["raw/records.jsonl"]
     page = json.loads((noted / "content/perf" / RUN / "page.json").read_text("utf-8"))
-    assert page["said"]["figures"][0] == WHY
+    [part] = page["parts"]
+    assert part["said"]["figures"][0] == WHY
     assert [shown["text"] for shown in page["notes"]] == [WHY]
 
 
-def test_the_library_keeps_a_page_that_says_why(noted: Path) -> None:
-    folder = noted / "content" / "libraries" / GONE
-    page = json.loads((folder / "library.json").read_text(encoding="utf-8"))
-    assert page["versions"] == []
-    assert page["withdrawn"]["text"] == WHY
-    assert f'description = "{WHY}"' in (folder / "index.md").read_text(encoding="utf-8")
-
-
-def test_the_library_returns_with_a_report_that_has_its_figures(noted: Path) -> None:
-    rates: Rates = {"boringssl-2": {TRANSFERS[0]: [1.0, 2.0]}}
-    again = report_of(loaded_run("2026-12-01-again", rates)).results
-    old = results_of(noted)
-    [found] = [of for of in libraries([old, again], [note()]) if of.library == GONE]
-    assert found.withdrawn is None
-    assert [version.report.id for version in found.versions] == ["2026-12-01-again"]
-    [gone] = [of for of in libraries([old], [note()]) if of.library == GONE]
-    assert gone.withdrawn == note()
+def test_compare_and_its_list_of_builds_do_not_have_them(noted: Path) -> None:
+    for name in ("newest.json", "libraries.json", "short.json"):
+        assert GONE not in (noted / "content" / "compare" / name).read_text("utf-8").lower()
 
 
 @pytest.mark.parametrize(
@@ -136,9 +122,8 @@ def test_figures_that_no_note_withdraws_are_shown(tmp_path: Path, how: dict[str,
     results = results_of(tmp_path)
     assert GONE in {i.library for i in results.implementations}
     assert [w for w in results.warnings if w.code == "withdrawn"] == []
-    page = json.loads((tmp_path / f"content/libraries/{GONE}/library.json").read_text("utf-8"))
-    assert len(page["versions"]) == 1
-    assert "withdrawn" not in page
+    libraries = json.loads((tmp_path / "content/compare/libraries.json").read_text("utf-8"))
+    assert GONE in libraries
 
 
 def test_what_remains_is_computed_as_if_they_had_not_been_measured() -> None:

@@ -219,7 +219,7 @@ def render(
 
 @app.command(rich_help_panel=_MAKE, epilog="Example: tlsperf build")
 def build(quiet: Quiet = False) -> None:
-    """Makes what git does not hold: downloads and overviews."""
+    """Makes what git does not hold: downloads and Compare."""
     from tlsperf.publish.build import build as build_site
 
     gc.disable()  # little memory is freed before the end, and collection takes 10% of the time

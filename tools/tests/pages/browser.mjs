@@ -2,18 +2,20 @@
 //
 //   node browser.mjs <path of Chromium>
 //
-// A request: { ask: "look" | "explore" | "embed" | "compare", … }, with the rest as the module of
+// A request: { ask: "look" | "pick" | "embed" | "compare" | "cores" | "texts", … }, with the rest as the module of
 // that name has it. An answer: a line of JSON, { answer } or { error }.
 
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { compare } from "./compare.mjs";
+import { cores } from "./cores.mjs";
 import { embed } from "./embed.mjs";
-import { explore } from "./explore.mjs";
 import { look } from "./look.mjs";
+import { pick } from "./pick.mjs";
+import { texts } from "./texts.mjs";
 
 const { chromium } = createRequire(import.meta.url)("playwright-core");
-const asked = { compare, embed, explore, look };
+const asked = { compare, cores, embed, look, pick, texts };
 const browser = await chromium.launch({
   executablePath: process.argv[2],
   args: ["--no-sandbox", "--font-render-hinting=none", "--hide-scrollbars", "--disable-background-networking"],

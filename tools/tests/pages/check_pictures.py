@@ -1,4 +1,4 @@
-"""Twelve pictures, one of each kind of page, compared with those that are kept.
+"""Pictures, one of each kind of page, compared with those that are kept.
 
 It runs before a release (`make release-checks`), not with other tests. `make pictures` writes all of
 them anew, for a person to look at.
@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from pages.conftest import Browser
-from project import NEW, POST, PUBLISHED
+from project import AHEAD, CORES, NEW, PUBLISHED
 
 KEPT = Path(__file__).parent / "pictures"
 PHONE, DESK = (390, "light"), (1280, "dark")
@@ -22,14 +22,13 @@ PICTURES = {
     "perf/": PHONE,
     f"perf/{NEW}/": DESK,
     f"perf/{PUBLISHED}/": PHONE,
-    "explore/": DESK,
-    "questions/server/": PHONE,
-    "questions/cores/": DESK,
-    "scenarios/full-handshake-1-3-rsa-2048-x25519-server/": PHONE,
+    "compare/": DESK,
+    f"answers/{AHEAD}/": PHONE,
+    f"answers/{CORES}/": DESK,
     "libraries/rustls/": DESK,
-    "nightly/main-branch-rustls-aws-lc-rs/": PHONE,
-    "methodology/": DESK,
-    f"blog/{POST}/": PHONE,
+    "versions/nights-main-branch-rustls-aws-lc-rs/": PHONE,
+    "method/": DESK,
+    "data/": PHONE,
 }
 HEIGHT = 1600
 COLOURS = 64

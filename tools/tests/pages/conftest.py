@@ -32,7 +32,7 @@ SITE_SOURCES = (
     *(ROOT / name for name in ("templates", "static", "package-lock.json")),
     *sorted((ROOT / "content").glob("*.md")),
     *sorted((ROOT / "content").glob("*/_index.md")),
-    ROOT / "data" / "biases.toml",
+    *(ROOT / "data" / name for name in ("biases.toml", "library-pages.toml")),
 )
 
 
@@ -91,6 +91,9 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+FIRST = 4096
+"""Bytes that arrive together before the pieces: the first packets of a page."""
+
 PIECE = 400
 """Bytes that a slow server sends of a page at once."""
 
@@ -102,6 +105,7 @@ class _Slow(_Quiet):
         if not self.path.partition("?")[0].endswith((".html", "/")):
             super().copyfile(source, outputfile)
             return
+        outputfile.write(source.read(FIRST))
         while piece := source.read(PIECE):
             outputfile.write(piece)
             outputfile.flush()

@@ -34,7 +34,7 @@ function measured() {
     own: getComputedStyle(document.querySelector("header h1")).color,
     size: getComputedStyle(document.querySelector(".tls-performance table.results td")).fontSize,
     spacing: getComputedStyle(document.querySelector(".tls-performance .lead")).letterSpacing,
-    bar: document.querySelector(".tls-performance svg.bar").getBoundingClientRect().width,
+    picture: document.querySelector(".tls-performance .picture img").getBoundingClientRect().width,
     wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
   };
 }

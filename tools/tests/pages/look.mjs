@@ -19,7 +19,7 @@ function overflowing() {
   const page = document.documentElement;
   if (page.scrollWidth > page.clientWidth) found.push(`page: ${page.scrollWidth} of ${page.clientWidth} px`);
   for (const element of document.body.querySelectorAll("*")) {
-    if (element.closest("svg") || element.matches(".skip, thead, thead *")) continue;
+    if (element.closest("svg") || element.matches(".skip, .unseen, thead, thead *")) continue;
     const style = getComputedStyle(element);
     if (style.overflowX === "auto" || style.overflowX === "scroll" || style.display.startsWith("inline")) continue;
     if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0) found.push(name(element));
@@ -103,7 +103,7 @@ async function typeface() {
 
 // The page that a script fills is looked at when it is filled.
 async function settled(page) {
-  if (await page.$("#explore")) await page.waitForSelector("#explore:not([hidden]) .explore-output:not([aria-busy])");
+  if (await page.$("#compare form")) await page.waitForSelector("#compare form:not([hidden])");
 }
 
 async function picture(request, page, path, view) {
@@ -122,9 +122,9 @@ async function onPaper(page) {
     navigation: [...document.querySelectorAll("nav, .skip, footer.site")].filter((e) => e.checkVisibility()).length,
     heads: [...new Set([...document.querySelectorAll("thead")].map((e) => getComputedStyle(e).display))],
     cut: [...document.querySelectorAll(".scroll")].filter((e) => getComputedStyle(e).overflowX !== "visible").length,
-    // Tables of many builds have a page across, 267 mm wide.
+    // Dense tables have a page across, 267 mm wide.
     beyond: [...document.querySelectorAll("table")]
-      .filter((e) => e.getBoundingClientRect().right > (e.matches(".many") ? Math.max(1009, innerWidth) : innerWidth) + 1)
+      .filter((e) => e.getBoundingClientRect().right > (e.matches(".dense") ? Math.max(1009, innerWidth) : innerWidth) + 1)
       .map((e) => e.id || e.className),
     broken: [...document.querySelectorAll("figure, tr")].filter((e) => getComputedStyle(e).breakInside !== "avoid").length,
   }));
@@ -162,30 +162,6 @@ async function seenAt(request, page, path) {
     const wide = [...document.querySelectorAll("figure")].filter((e) => [e, ...e.children].some((c) => c.scrollWidth > c.clientWidth + 1));
     return { smallest: sizes.length ? Math.min(...sizes) : null, scrolled: wide.map((e) => e.id) };
   });
-  // The interval of a figure: on demand, by the details above its table.
-  const intervals = await page.evaluate(() => {
-    const details = document.querySelector("details.intervals");
-    const cell = details?.nextElementSibling.querySelector("td[title]");
-    if (!cell) return null;
-    const shown = () => getComputedStyle(cell, "::after").content;
-    const closed = shown();
-    details.open = true;
-    const open = shown();
-    details.open = false;
-    return { title: cell.title, closed, open };
-  });
-  const answers = await page.evaluate(() => [...document.querySelectorAll(".answer li")].map((e) => e.textContent));
-  // The lines of the tables of a question, and where they are from.
-  const sheets = await page.evaluate(() =>
-    [...document.querySelectorAll("table.sheet tbody tr")].map((e) => ({
-      table: e.closest("table").id,
-      label: e.querySelector("th").textContent.trim(),
-      texts: [...e.querySelectorAll("td")].map((cell) => cell.textContent.trim()),
-      links: [...e.querySelectorAll("td")].map((cell) => cell.querySelector("a")?.getAttribute("href") ?? null),
-    })),
-  );
-  const lead = await page.evaluate(() => document.querySelector("header + .lead")?.textContent ?? "");
-  const source = await page.evaluate(() => document.querySelector("#source + p")?.innerHTML ?? "");
   // Tables that are scrolled sideways, and how the name of a row behaves then.
   const tables = await page.evaluate(() =>
     [...document.querySelectorAll(".scroll:has(tbody th[scope='row'])")]
@@ -206,7 +182,7 @@ async function seenAt(request, page, path) {
     [...document.querySelectorAll("a[href], summary")].filter((e) => e.tabIndex < 0).map((e) => e.textContent),
   );
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, overflow, cut, charts, intervals, answers, sheets, lead, source, tables, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, overflow, cut, charts, tables, skip, unreachable, requests, messages: heard };
   if (request.paper) answer.printed = await onPaper(page);
   if (!request.axe?.includes(path)) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.

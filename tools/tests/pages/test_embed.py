@@ -67,11 +67,12 @@ def foreign_site(site: Path, source: Path) -> Path:
                 copy(source, path.replace("<report>", name).rstrip("/"), site)
         else:
             copy(source, path.rstrip("/"), site)
-    # Reports link to it, and to pages that stay where they are.
-    copy(source, "content/methodology.md", site)
+    # They link to pages that stay where they are.
     for page in (site / "content" / "perf").glob("*/index.md"):
-        text = page.read_text()
-        page.write_text(text.replace("@/trends/_index.md", "https://tlsperf.example/trends/"))
+        text = re.sub(
+            r"\(@/([^)#]*?)(/_?index)?\.md", r"(https://tlsperf.example/\1/", page.read_text()
+        )
+        page.write_text(text)
     section, config = blocks("toml")
     files = {
         "content/perf/_index.md": section,
@@ -125,12 +126,12 @@ def test_every_text_of_a_report_can_be_read_under_a_hostile_style_sheet(
     pages = [f"perf/{name}/" for name in REPORTS]
     seen = browser.ask("embed", base=foreign_served, pages=pages, schemes=["light", "dark"])
     assert [view["low"] for view in seen] == [[]] * 4
-    assert min(view["texts"] for view in seen) > 50
+    assert min(view["texts"] for view in seen) > 30
     # The site keeps its own look, and the report keeps that of its own style sheet.
     assert {view["own"] for view in seen} == {"rgb(255, 255, 255)"}
     assert all(float(view["size"].removesuffix("px")) < 20 for view in seen)
     assert {view["spacing"] for view in seen} == {"normal"}
-    assert all(view["bar"] > 100 for view in seen)
+    assert all(view["picture"] > 100 for view in seen)
     assert not any(view["wide"] for view in seen)
 
 
@@ -138,7 +139,7 @@ def test_zola_0_19_builds_the_foreign_site_too(foreign: Path, tmp_path: Path) ->
     build(zolas.between(), foreign, tmp_path / "public")
     page = (tmp_path / "public" / "perf" / REPORTS[0] / "index.html").read_text()
     assert '<article class="tls-performance">' in page
-    assert '<table class="results">' in page
+    assert '<table class="results' in page
 
 
 def test_the_embedded_style_sheet_has_no_rule_of_a_whole_page() -> None:

@@ -38,7 +38,7 @@ ATTACK = (
     "\n+++\n\n<script>owned = 1</script>\n\n# x\n\n```\n]]>--></style><!-- more -->`"
 )
 LINK = "https://example.org/?a=(b)&url=javascript:owned=1;//[x]"
-SCRIPT = "explore/explore.js"
+SCRIPT = "compare/compare.js"
 
 
 def attacked(model: BaseModel, keep: tuple[str, ...] = ()) -> Any:
@@ -151,13 +151,13 @@ def one_line(text: str) -> str:
 
 def test_no_page_has_an_element_of_the_archive(hostile_public: Path) -> None:
     pages = {path: Elements(path.read_text("utf-8")) for path in hostile_public.rglob("*.html")}
-    assert len(pages) > 15
+    assert len(pages) > 10
     assert {str(path): page.dangers for path, page in pages.items() if page.dangers} == {}
     # The attack is there, as text: its shortcodes were not executed, its entities not decoded.
     report = one_line(pages[hostile_public / "perf" / RUN / "index.html"].text)
     assert report.count(one_line(ATTACK)) > 20
-    for name in (f"hosts/{HOST}", "perf", ""):
-        assert one_line(ATTACK)[:150] in one_line(pages[hostile_public / name / "index.html"].text)
+    listed = one_line(pages[hostile_public / "perf" / "index.html"].text)
+    assert one_line(ATTACK)[:150] in listed
 
 
 def contents(public: Path) -> Iterator[str]:
@@ -181,8 +181,8 @@ def test_no_feed_has_an_element_of_the_archive(hostile_public: Path) -> None:
 
 
 def test_no_drawing_has_an_element_of_the_archive(hostile_public: Path) -> None:
-    drawings = [*hostile_public.glob("perf/*/*.svg"), *hostile_public.glob("trends/*/*.svg")]
-    assert len(drawings) > 2
+    drawings = [*hostile_public.glob("perf/*/*.svg"), *hostile_public.glob("versions/*/*.svg")]
+    assert drawings
     for path in drawings:
         for element in ET.parse(path).getroot().iter():
             name = element.tag.rpartition("}")[2]

@@ -21,8 +21,7 @@ from PIL import Image
 
 from pages.conftest import BASE_URL, Built
 from project import ROOT
-from tlsperf.load.page import read_page
-from tlsperf.load.results import read_results
+from tlsperf.load.page import read_pages
 from tlsperf.publish.reports import moment
 
 pytestmark = [pytest.mark.zola, pytest.mark.any_site]
@@ -200,11 +199,6 @@ def test_every_page_has_a_picture_for_previews(site: Built) -> None:
         assert meta["twitter:card"] == ["summary_large_image"]
         [alt] = meta["og:image:alt"]
         of_all, own = site.public / "preview.png", (site.public / page).with_name("preview.png")
-        board = site.public / "scoreboard.png"
-        if page in ("index.html", "libraries/index.html") and 'id="score"' in site.text(page):
-            assert picture == board, page
-            assert alt.startswith("Scoreboard of "), page
-            continue
         assert picture == (own if own.exists() else of_all), page
         assert len(alt) > 40, page
         assert ("is better" in alt) is (picture != of_all), page
@@ -317,34 +311,58 @@ def test_a_reader_library_reads_every_feed(site: Built) -> None:
             assert entry.published_parsed is not None
 
 
+def test_a_feed_has_reports_alone_and_an_entry_at_most_40_kb(site: Built) -> None:
+    """Nothing else with a date, such as a night of counts, is an entry of the feed of reports."""
+    for path in feeds_of(site):
+        if path.suffix == ".json":
+            sizes = [len(json.dumps(it)) for it in json.loads(path.read_text("utf-8"))["items"]]
+        else:
+            text = path.read_text("utf-8")
+            entries = re.findall(r"<(item|entry)>(.*?)</\1>", text, re.DOTALL)
+            sizes = [len(entry.encode()) for _, entry in entries]
+        assert sizes
+        assert max(sizes) <= 40 * 1024, path
+    for name in ("rss.xml", "atom.xml"):
+        links = [it.link for it in feedparser.parse(site.text(name)).entries]
+        assert [link for link in links if not link.startswith(f"{BASE_URL}/perf/")] == []
+
+
+def test_an_entry_was_updated_when_its_report_last_changed(site: Built, root: Path) -> None:
+    pages = {page.id: page for page in read_pages(root)}
+    for entry in feedparser.parse(site.text("atom.xml")).entries:
+        report = pages[entry.link.rstrip("/").rpartition("/")[2]].first
+        days = [report.date, *(change.date for change in report.history)]
+        assert entry.updated[:10] == max(days).isoformat()
+        assert entry.published[:10] == report.date.isoformat()
+
+
 def test_reports_of_one_day_have_times_of_their_own(site: Built) -> None:
-    for path in (site.public / "feeds" / "performance").glob("*.xml"):
-        read = feedparser.parse(path.read_bytes())
-        times = [entry.published_parsed for entry in read.entries]
-        assert len(set(times)) == len(times)
-        assert max(times) == (read.feed.get("updated_parsed") or max(times))
+    for path in feeds_of(site):
+        if path.suffix == ".xml":
+            read = feedparser.parse(path.read_bytes())
+            times = [entry.published_parsed for entry in read.entries]
+            assert len(set(times)) == len(times)
 
 
 def test_lists_feeds_and_neighbours_have_one_order_newest_first(site: Built, root: Path) -> None:
-    folder = root / "content" / "perf"
-    reports = {path.parent.name: read_page(path).report for path in folder.glob("*/index.md")}
-    expected = sorted(reports, key=lambda it: moment(reports[it].date, reports[it].time))[::-1]
-    made = {name: read_results(folder / name / "results.json") for name in expected}
-    quick = {name for name in made if {run.suite for run in made[name].runs} == {"quick"}}
-
-    def listed(text: str) -> list[str]:
-        return re.findall(r'class="title" href="(?:[^"]*/)?perf/([^/"]+)/"', text)
-
-    assert listed(site.text("perf/index.html")) == expected
-    offered = [name for name in expected if name not in quick]
-    assert listed(site.text("index.html")) == offered
-    assert re.findall(r'name="reports" value="([^"]*)"', site.text("explore/index.html")) == offered
+    pages = {page.id: page for page in read_pages(root)}
+    dates = {name: moment(page.first.date, page.first.time) for name, page in pages.items()}
+    expected = sorted(dates, key=lambda name: dates[name])[::-1]
+    listed = re.findall(
+        r'class="title" href="(?:[^"]*/)?perf/([^/"]+)/"|(id="others")',
+        site.text("perf/index.html"),
+    )
+    names = [name for name, _ in listed]
+    ours, others = (
+        (names[: names.index("")], names[names.index("") + 1 :]) if "" in names else (names, [])
+    )
+    assert sorted([*ours, *others]) == sorted(expected)
+    for shown in (ours, others):
+        assert shown == [name for name in expected if name in shown]
     for path in feeds_of(site):
         text = path.read_text(encoding="utf-8")
         found = list(dict.fromkeys(re.findall(r"/perf/([^/\"<]+)/(?:</(?:guid|id)>|\",\n)", text)))
         assert found == [name for name in expected if name in found], path
-        if path.parent.name == "performance":
-            assert found == expected[: len(found)]
     for later, name in pairwise(expected):
         [previous] = re.findall(
             r'rel="prev" href="(?:[^"]*/)?([^/"]+)/"', site.text(f"perf/{later}/index.html")
@@ -353,47 +371,44 @@ def test_lists_feeds_and_neighbours_have_one_order_newest_first(site: Built, roo
     assert 'rel="next"' not in site.text(f"perf/{expected[0]}/index.html")
 
 
-def test_a_picture_of_an_entry_has_a_background_and_an_alternative(site: Built) -> None:
+def test_an_entry_is_the_report_without_what_is_folded(site: Built) -> None:
+    """Sentences, the picture as an image with a background and an alternative, and tables."""
+    images = tables = 0
     for entry in feedparser.parse((site.public / "rss.xml").read_bytes()).entries:
-        images = re.findall(r"<img [^>]*>", entry.content[0].value)
-        for image in images:
+        html = entry.content[0].value
+        for gone in ("<svg", "<details", "<figure", "How it was measured</h2>"):
+            assert gone not in html, entry.link
+        assert f'href="{entry.link}"' in html
+        tables += html.count("<table")
+        for image in re.findall(r"<img [^>]*>", html):
             [source], [alt] = (re.findall(f' {name}="([^"]*)"', image) for name in ("src", "alt"))
             assert len(alt) > 40
             path = site.public / source.removeprefix(f"{BASE_URL}/")
             with Image.open(path) as picture:
                 assert picture.convert("RGBA").getchannel("A").getextrema()[0] == 255
+            images += 1
+    assert images
+    assert tables
 
 
-def test_an_entry_has_the_observations_of_its_report_without_their_charts(site: Built) -> None:
-    found = 0
-    for entry in feedparser.parse(site.text("feeds/performance/rss.xml")).entries:
-        name = entry.link.rstrip("/").rpartition("/")[2]
-        page = site.text(f"perf/{name}/index.html")
-        _, _, observations = page.partition('<h2 id="observations">')
-        observations = observations.partition("<h2")[0]
-        content = entry.content[0].value
-        assert ("<h2>Observations</h2>" in content) == bool(observations)
-        assert content.count("<li>") >= observations.count("<li>")
-        assert "<figure" not in content
-        found += observations.count("<li>")
-    assert found
-
-
-def test_the_feed_of_a_tag_has_the_pages_with_that_tag(site: Built) -> None:
+def test_the_feed_of_a_library_has_its_reports(site: Built) -> None:
     everything = feedparser.parse((site.public / "rss.xml").read_bytes()).entries
-    for folder in (site.public / "tags").iterdir():
-        if not folder.is_dir():
-            continue
+    folders = [path for path in (site.public / "libraries").iterdir() if path.is_dir()]
+    assert folders
+    for folder in folders:
         entries = feedparser.parse((folder / "rss.xml").read_bytes()).entries
-        names = [{tag.term.replace(" ", "-") for tag in entry.tags} for entry in entries]
-        assert all(folder.name in tags for tags in names), folder
-        expected = [
+        assert all(folder.name in {tag.term for tag in entry.tags} for entry in entries)
+        expected = {
             e.link for e in everything if folder.name in {t.term for t in e.get("tags", [])}
-        ]
-        assert set(expected) <= {entry.link for entry in entries}, folder
+        }
+        assert expected <= {entry.link for entry in entries}, folder
 
 
-def test_the_feed_of_reports_has_only_reports(site: Built) -> None:
-    for name in ("rss.xml", "atom.xml"):
-        assert f"{BASE_URL}/blog/" in site.text(name)
-        assert "/blog/" not in site.text(f"feeds/performance/{name}")
+def test_the_page_of_feeds_leads_to_every_feed(site: Built) -> None:
+    page = links_of(site.text("feeds/index.html"))
+    linked = {
+        (site.public / "feeds" / target).resolve()
+        for target in page.targets
+        if target.endswith((".xml", ".json"))
+    }
+    assert linked == set(feeds_of(site))

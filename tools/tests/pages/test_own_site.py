@@ -68,8 +68,10 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     start_site(folder, NAME, f"{BASE_URL}/")
     build(folder)
     config_file = folder / "config.toml"
-    text = config_file.read_text(encoding="utf-8").replace("(/about/)", f"(/about/) [x]({OTHER})")
-    config_file.write_text(text.replace('path = "feeds"', f'path = "{OTHER}"'), encoding="utf-8")
+    text = config_file.read_text(encoding="utf-8")
+    others = text.replace('path = "method"', f'path = "{OTHER}"')
+    others = others.replace('path = "feeds"', f'path = "{OTHER}"')
+    config_file.write_text(others, encoding="utf-8")
     run(zola, folder, "build")
     assert broken_links(folder / "public") == []
     home = (folder / "public" / "index.html").read_text(encoding="utf-8")
@@ -84,7 +86,7 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     assert b64decode(policy) == sha256(style.encode()).digest()
     for ours in ("TLS performance reports", "rustls", "Apache-2.0"):
         assert ours not in home
-    for page in ("about", "methodology", "data"):
+    for page in ("about", "method", "data", "feeds"):
         text = (folder / "public" / page / "index.html").read_text(encoding="utf-8")
         assert (
             re.findall(r"docs/\w|\bmain report\b|\b[Ww]e \w+|\b[Oo]ur \w+|the person who", text)
@@ -107,8 +109,8 @@ def test_a_shortcode_that_its_theme_does_not_have_is_named(tmp_path: Path) -> No
     start_site(tmp_path, NAME, BASE_URL)
     write_made(tmp_path / "data" / "runs", SMALL)
     page = new_report(tmp_path, [SMALL.id])
-    page.write_text(page.read_text("utf-8").replace("{{ headline() }}", "{{ headlin() }}"))
-    with pytest.raises(UserError, match=r"headlin\(\).*expected headline"):
+    page.write_text(page.read_text("utf-8").replace("{{ picture() }}", "{{ pictur() }}"))
+    with pytest.raises(UserError, match=r"pictur\(\).*expected picture"):
         render_reports(tmp_path, check=False)
 
 
@@ -226,7 +228,7 @@ def follow(desk: Desk) -> None:
     suite.write_text(short)
     desk.run(COMMANDS["report"], site)
     desk.run(COMMANDS["pages"], site)
-    renewed = [Path("content", "methodology.md"), Path("themes", "tlsperf", "static", "style.css")]
+    renewed = [Path("content", "method.md"), Path("themes", "tlsperf", "static", "style.css")]
     for file in renewed:
         (site / file).write_text("+++\n+++\nold\n")
     desk.run(COMMANDS["renew"], site)
@@ -246,7 +248,7 @@ def follow(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("file", "before", "after", "says"),
     [
-        (f"{PAGE}/index.md", "## Results", "rustls is faster.\n\n## Results", "faster"),
+        (f"{PAGE}/index.md", "{{ picture", "rustls is faster.\n\n{{ picture", "faster"),
         (f"data/runs/{SMALL.id}/run.toml", "schema =", "schema", "run.toml"),
         ("config.toml", f"title = {json.dumps(NAME)}", 'title = "New"', "static/preview.png"),
     ],

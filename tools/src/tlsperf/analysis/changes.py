@@ -131,7 +131,7 @@ def changes(before: MeasuredReport, after: MeasuredReport) -> Changes:
                 found[now.id] += [of] if of else []
     labels = {now.id: now.label for _, now in libraries}
     return Changes(
-        predecessor=before.results.id,
+        predecessor=before.results.of,
         title=before.results.title,
         date=before.results.date,
         shift=_shift(shift, libraries, unchanged, conditions, found if one_processor else None),

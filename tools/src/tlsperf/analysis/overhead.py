@@ -110,7 +110,6 @@ def _share(row: Row, implementation: Identifier, nanoseconds: float, cost: _Cost
         clock_percent=rounded(clock, 3),
         calls_percent=rounded(calls, 3),
         copies_percent=rounded(copies, 3),
-        text=f"{_percent(copies)} + {_percent(calls)} + {_percent(clock)}",
     )
 
 

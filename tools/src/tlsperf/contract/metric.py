@@ -46,10 +46,6 @@ class MetricDefinition:
     """By unit: figures that differ by no more are plausible, whatever their ratio."""
     of_process: bool = False
     """Time of a whole process, with the phases `user` and `system`."""
-    supporting: bool = False
-    """It explains another metric, and has no page of a scenario: reports and Explore show it."""
-    trend: bool = False
-    """Has pages over time."""
     charts: Mapping[str, Literal["sessions"]] = field(default_factory=dict)
     """The chart of a table, by unit; absent where implementations are compared."""
     price: Literal["flight", "segments", "memory"] | None = None

@@ -112,6 +112,19 @@ def scenario_anchor(scenario: Scenario) -> str:
     return anchor_of(name.replace("ECDSA P-", "ECDSA-P"))
 
 
+def scenario_path(scenario: Scenario) -> str:
+    """KIND/PROTOCOL/NAME of a scenario in a suite, as `tlsbench list` prints it and `--only` takes
+    it: full/1.3/rsa-2048-x25519. A suite's scenario is for both sides.
+    """
+    s = scenario
+    kind: str = s.operation
+    if kind == "handshake":
+        kind = "full" if s.resumption in (None, "none") else "resumed"
+    _, _, name = scenario_name(s.model_copy(update={"side": None})).partition(", ")
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return "/".join(filter(None, [kind, s.protocol, slug]))
+
+
 def anchor_of(name: str) -> str:
     """A name in lower case, with its words joined by hyphens."""
     lower = name.lower().replace("+", "-and-")

@@ -1,4 +1,4 @@
-"""What is counted night by night: what the pages of `content/nightly/` read."""
+"""What is counted night by night: what people add to it, and what its pages read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from tlsperf.contract.metrics import Unit
 from tlsperf.contract.record import Day, Identifier, Model, Moment, Url
-from tlsperf.contract.results import Chart, RowReference
+from tlsperf.contract.results import RowReference
 from tlsperf.contract.run import HostFacts, LibraryId
 
 
@@ -58,8 +58,8 @@ class NightScenario(RowReference):
     """One scenario through all nights."""
 
     unit: Unit
-    chart: Chart
     figures: list[NightFigure] = Field(description="one for each night")
+    steps: list[int] = Field([], description="the places of the nights with a step in it")
 
 
 class FoundStep(RowReference):
@@ -69,12 +69,13 @@ class FoundStep(RowReference):
     before: str
     after: str
     change: str = Field(description="in per cent of the level before, such as +1.4%")
+    is_better: bool
 
 
 class NightSteps(Model):
     """The steps of all scenarios that begin with one night."""
 
-    id: Identifier = Field(description="of its page, below content/nightly")
+    id: Identifier = Field(description="of its page, below content/versions")
     night: str
     before: str = Field(description="the night before it")
     time: Moment = Field(description="when the night's run was finished")
@@ -85,11 +86,13 @@ class NightSteps(Model):
 
 
 class Nightly(Model):
-    """`content/nightly/<folder>-<implementation>/nightly.json`: one implementation by night."""
+    """`content/versions/nights-<folder>-<implementation>/nights.json`: one implementation by night."""
 
     id: Identifier
+    library: LibraryId
     title: str
     answer: str
+    colour: Identifier = Field(description="class of the library's colour")
     host: HostFacts
     counter: str = Field(description="the program that counted, with its version")
     nights: list[Night]

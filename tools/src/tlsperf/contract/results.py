@@ -174,7 +174,6 @@ class HarnessShare(OfRow):
     clock_percent: float = Field(description="reading the clock")
     calls_percent: float = Field(description="calls and bookkeeping of the driver")
     copies_percent: float = Field(description="framing and copying to or from the transport")
-    text: str = Field(description="copies, calls and clock as readers see them: 21.3 + 0.16 + 0.20")
 
 
 LayoutKind = Literal["shifted", "shuffled", "shared"]
@@ -252,26 +251,6 @@ class Chart(Model):
     width: int
     height: int
     table: Identifier = Field(description="anchor of the table with the same figures")
-
-
-class Bar(Model):
-    """One bar of a headline figure."""
-
-    implementation: Identifier
-    label: str
-    text: str
-    percent: float = Field(ge=0, le=100, description="length, in per cent of the longest bar")
-    folded: bool = Field(False, description="only the table shows it, because there are many bars")
-
-
-class Headline(Model):
-    """A headline figure."""
-
-    anchor: Identifier = Field(description="the row it is taken from")
-    title: str
-    unit: Unit
-    bars: list[Bar]
-    statement: str
 
 
 class StoredFile(RawFile):
@@ -410,7 +389,7 @@ class Quoted(Model):
 
     key: str = Field(description="the shortcode: ratio(<row>, <implementation>)")
     text: str
-    place: str = Field(description="place of the figure: #<anchor> on the page, or results.csv")
+    place: str = Field(description="place of the figure: #<anchor> on the page")
 
 
 class PublishedTable(Model):
@@ -446,8 +425,6 @@ class Caveat(Model):
     libraries: list[str] = Field([])
     withdraws: bool = Field(False, description="figures of the libraries in the runs are not shown")
     scenarios: list[dict[str, str | int]] = Field([])
-    mark: str | None = Field(None, description="a word for trends, in which it is marked")
-    gap: bool = Field(False, description="figures before and after are not comparable")
     sources: list[CaveatSource] = Field(min_length=1)
 
 
@@ -466,7 +443,8 @@ class Results(Model):
     """`content/perf/<date>-<slug>/results.json`: everything that a page shows."""
 
     schema_: Literal[1] = Field(1, alias="schema")
-    id: Identifier = Field(description="<date>-<slug>")
+    id: Identifier = Field(description="<date>-<slug>; of a part of a report: its first run")
+    page: Identifier | None = Field(None, description="the report whose part it is; absent: itself")
     title: str
     date: Day
     time: Moment | None = Field(
@@ -477,7 +455,6 @@ class Results(Model):
     runs: list[RunReference]
     hosts: list[HostFacts]
     implementations: list[ShownImplementation]
-    headlines: list[Headline]
     tables: list[Table]
     charts: list[Chart]
     warnings: list[RunWarning] = Field([])
@@ -498,9 +475,13 @@ class Results(Model):
         "bytes; absent: certificates of ML-DSA were not measured",
     )
     comparisons: list[Comparison] = Field([])
-    quoted: list[Quoted] = Field([])
     published: list[PublishedTable] = Field([])
     notes: list[ShownCaveat] = Field([], description="what to know about these numbers")
+
+    @property
+    def of(self) -> Identifier:
+        """The id of the report whose part it is."""
+        return self.page or self.id
 
     @model_validator(mode="after")
     def _check_implementations(self) -> Self:
@@ -509,7 +490,6 @@ class Results(Model):
         named = {
             *(i for table in tables for i in table.implementations),
             *(c.implementation for t in tables for row in t.rows for c in row.cells),
-            *(bar.implementation for headline in self.headlines for bar in headline.bars),
             *(row.implementation for noise in self.noise for row in noise.rows),
             *(shares.implementation for shares in self.sockets or ()),
             *([self.baseline] if self.baseline else []),
@@ -528,7 +508,7 @@ ShortRatio = tuple[float, Verdict, str]
 
 
 class Comparisons(Model):
-    """`content/perf/<date>-<slug>/comparisons.json`: every comparison that Explore can show."""
+    """`content/perf/<date>-<slug>/comparisons.json`: every ratio of two builds."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     rows: dict[str, dict[Identifier, dict[Identifier, ShortRatio]]] = Field(

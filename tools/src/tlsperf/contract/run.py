@@ -298,13 +298,6 @@ class BegunRun(Run):
     files: list[RawFile] = Field([])
 
 
-class TrendMember(Model):
-    """The builds that a report with several of them contributes to the trend of a suite."""
-
-    suite: Identifier
-    implementations: list[Identifier] = Field(min_length=1)
-
-
 class Revision(Model):
     """A change of a published report; its figures before are in git."""
 
@@ -313,9 +306,16 @@ class Revision(Model):
 
 
 class Report(Model):
-    """What the author of a report decides: `[extra.report]` of its `index.md`, and its head."""
+    """A part of a report: runs of one host that are one comparable set, with one baseline.
 
-    id: Identifier = Field(description="<date>-<slug>, the name of its folder")
+    Most reports have one part, which `[extra.report]` of `index.md` describes; others have a table
+    `[[extra.report.parts]]` for each. Title, date and history are those of the page.
+    """
+
+    id: Identifier = Field(
+        description="the name of the page's folder, <date>-<slug>; of several parts: the first run"
+    )
+    page: Identifier = Field("", description="the report whose part it is; empty: itself")
     title: str
     date: Day
     time: Moment | None = Field(
@@ -330,10 +330,22 @@ class Report(Model):
     history: list[Revision] = Field(
         [], description="what changed in the report since it was first published, newest first"
     )
-    headlines: list[Identifier] = Field(
-        [], description="anchors of the rows to stand first; absent: one of each table"
+    headlines: list[str] = Field(
+        [],
+        description="anchors of the rows, or tables, that the picture shows, each with a name of its "
+        "own after a colon, if it needs one; absent: rows of the first tables",
     )
-    trend: TrendMember | None = Field(None, description="absent: by the suite of its one run")
+
+    @model_validator(mode="after")
+    def _check_runs(self) -> Self:
+        if doubled := sorted({run for run in self.runs if self.runs.count(run) > 1}):
+            raise ValueError(f"each run once, not {', '.join(doubled)} twice")
+        return self
+
+    @property
+    def of(self) -> Identifier:
+        """The id of the report whose part it is."""
+        return self.page or self.id
 
     def is_first_look(self, runs: Mapping[Identifier, Run]) -> bool:
         """Whether all its runs are of the quick suite, as `make report` makes them.

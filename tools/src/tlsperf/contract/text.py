@@ -166,6 +166,11 @@ def host_label(host: HostFacts) -> str:
     return name if is_said else f"{name} (virtual machine)"
 
 
+def hosts_text(hosts: Iterable[HostFacts]) -> str:
+    """The names of several hosts for a sentence."""
+    return listed([*map(host_label, hosts)])
+
+
 def shown(implementation: Implementation) -> ShownImplementation:
     """The implementation with its label and colour."""
     return ShownImplementation(

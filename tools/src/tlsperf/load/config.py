@@ -61,8 +61,8 @@ class _Extra(_Table):
 
     repository: Url | Literal[""] = ""
     installed: bool = False
-    footer: str = ""
     menu: list[_Entry] = []
+    footer: list[_Entry] = []
     licences: list[Licence] = []
     colours: _ByScheme | None = None
 

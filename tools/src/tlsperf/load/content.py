@@ -18,11 +18,11 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives, messag
 from tlsperf.contract.toml_text import toml_table
 from tlsperf.load.shortcodes import unreadable
 
-SECTIONS: Final = (
-    *("trends", "hosts", "libraries", "scenarios", "questions", "upgrades"),
-    "nightly",
-)
-"""The folders of content/ whose pages `tlsperf build` makes; a person writes their `_index.md`."""
+NIGHTS: Final = "nights-"
+"""How those folders of content/versions begin that `tlsperf build` makes."""
+
+PICTURE: Final = ("ratios.svg", "ratios-narrow.svg")
+"""The drawings beside the home page and beside each answer."""
 
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _ENDS_EARLY: Final = re.compile(r"\+\+\+\s*$", re.MULTILINE)
@@ -166,7 +166,9 @@ def _of_file(
             yield FormatError(str(path), None, "a page", "index.md in the folder of a report")
         yield from page_content(path, place)
     elif path.suffix == ".svg":
-        if depth != 3 or not (section in SECTIONS or path.name in drawings(path.parent)):
+        quotes = path.name in PICTURE and (depth == 1 or (section, depth) == ("answers", 3))
+        made = depth == 3 and (section == "versions" or path.name in drawings(path.parent))
+        if not (quotes or made):
             yield FormatError(str(path), None, "a drawing", "only those that tlsperf makes")
         elif strange := _NOT_DRAWN.search(path.read_text("utf-8", "replace")):
             yield FormatError(str(path), None, repr(strange[0]), "what tlsperf draws: shapes, text")

@@ -16,8 +16,9 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives, mismat
 from tlsperf.contract.identifier import IDENTIFIER
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
+from tlsperf.contract.text import listed
 from tlsperf.contract.toml_text import toml_table
-from tlsperf.load.content import page_parts
+from tlsperf.load.content import NIGHTS, page_parts
 from tlsperf.load.damage import readable
 from tlsperf.load.shortcodes import Call, shortcodes
 
@@ -62,8 +63,23 @@ class Document:
 class Page(Document):
     """The `index.md` of a report."""
 
-    report: Report
+    reports: Sequence[Report]
+    """Its parts, at least one; what they share is that of the page."""
     generated: Mapping[str, Any]
+
+    @property
+    def id(self) -> Identifier:
+        return self.path.parent.name
+
+    @property
+    def first(self) -> Report:
+        """The part that stands first."""
+        return self.reports[0]
+
+    @property
+    def runs(self) -> list[Identifier]:
+        """The runs of all parts."""
+        return list(dict.fromkeys(run for part in self.reports for run in part.runs))
 
 
 def read_document(path: Path) -> Document:
@@ -104,15 +120,37 @@ def read_page(path: Path) -> Page:
         raise FormatError(name, None, "no [extra.report]", 'one with runs = ["<run>", …]')
     head = {k: document.head[k] for k in ("title", "date") if k in document.head}
     head |= _moment(document.head, name)
+    reports = [
+        _part(head, given, name) for given in _parts(extra["report"], path.parent.name, name)
+    ]
+    if not path.parent.name.startswith(f"{reports[0].date}-"):
+        found = f"date {reports[0].date}"
+        expected = f"the date that the folder {path.parent.name} begins with"
+        raise FormatError(name, None, found, expected)
+    return Page(**vars(document), reports=reports, generated=_generated(extra, name))
+
+
+def _parts(table: Mapping[str, Any], page: Identifier, file: str) -> list[dict[str, Any]]:
+    """The fields of each part: its own, and those that all parts share."""
+    shared = {key: value for key, value in table.items() if key != "parts"}
+    if "parts" not in table:
+        return [shared | {"id": page}]
+    parts = table["parts"]
+    if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) for p in parts):
+        raise FormatError(file, None, "parts that are no tables", "[[extra.report.parts]]")
+    for key in ("runs", "baseline", "previous"):
+        if key in shared:
+            found = f"{key} beside [[extra.report.parts]]"
+            raise FormatError(file, None, found, f"{key} in each part")
+    ids = [next(iter(runs), "") if isinstance(runs := p.get("runs"), list) else "" for p in parts]
+    return [shared | part | {"id": id_, "page": page} for id_, part in zip(ids, parts, strict=True)]
+
+
+def _part(head: Mapping[str, Any], given: Mapping[str, Any], file: str) -> Report:
     try:
-        report = Report.model_validate(head | extra["report"] | {"id": path.parent.name})
+        return Report.model_validate({**head, **given})
     except ValidationError as error:
-        raise mismatch(error, name, model=Report) from None
-    if not report.id.startswith(f"{report.date}-"):
-        raise FormatError(
-            name, None, f"date {report.date}", f"the date that the folder {report.id} begins with"
-        )
-    return Page(**vars(document), report=report, generated=_generated(extra, name))
+        raise mismatch(error, file, model=Report) from None
 
 
 def _moment(table: Mapping[str, Any], file: str) -> dict[str, Any]:
@@ -156,16 +194,38 @@ def report_names(root: Path) -> list[Identifier]:
 
 
 def read_report(root: Path, name: Identifier) -> Page:
-    """The page of a report. Raises UserError, with similar names if there is none."""
+    """The page of a report, also by the id of a part. Raises UserError, with similar names."""
     path = root / FOLDER / name / "index.md"
     if not path.exists():
+        for page in read_pages(root):
+            if any(part.id == name for part in page.reports):
+                return page
         expected = alternatives(name, report_names(root), str(FOLDER))
         raise UserError(f"there is no report {name!r}: expected {expected}")
     return read_page(path)
 
 
+def read_part(root: Path, name: Identifier) -> Report:
+    """A part by its id, or the only one of a report. Raises UserError."""
+    pages = read_pages(root)
+    parts = {part.id: part for page in pages for part in page.reports}
+    if name in parts:
+        return parts[name]
+    page = next((page for page in pages if page.id == name), None) or read_report(root, name)
+    named = listed([part.id for part in page.reports])
+    raise UserError(f"the report {name} has {len(page.reports)} parts: name one of {named}")
+
+
 def read_documents(root: Path) -> list[Document]:
-    """The pages that are written by hand besides those of reports: the home page, the blog, …"""
+    """The pages that are written by hand besides those of reports: the home page, answers, …"""
     content = root / "content"
-    paths = {*content.glob("*.md"), *content.glob("blog/**/*.md"), *content.glob("*/_index.md")}
+    patterns = ("*.md", "*/_index.md", "answers/*/index.md")
+    paths = {path for pattern in patterns for path in content.glob(pattern)}
+    paths |= {*version_pages(root)}
     return list(readable(read_document, sorted(paths)))
+
+
+def version_pages(root: Path) -> list[Path]:
+    """The pages about versions that people write: not those of nights."""
+    found = sorted((root / "content" / "versions").glob("*/index.md"))
+    return [path for path in found if not path.parent.name.startswith(NIGHTS)]

@@ -1,1 +1,1 @@
-"""Writes what is published: results, overviews, the index, drafts."""
+"""Writes what is published: results, pages, the index, drafts."""

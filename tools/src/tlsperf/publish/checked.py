@@ -17,6 +17,8 @@ from tlsperf.analysis.changes import predecessor
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Run
 from tlsperf.contract.shipped import SHIPPED
+from tlsperf.load.answers import read_answers
+from tlsperf.load.content import PICTURE
 from tlsperf.load.page import Page
 from tlsperf.load.spreads import SPREADS
 from tlsperf.publish.files import put_file
@@ -25,7 +27,7 @@ FILE: Final = Path("data", "checked.json")
 PACKAGE: Final = SHIPPED.parent
 SHORT: Final = 16
 """Hexadecimal digits of a digest."""
-Kind = Literal["reports", "runs", "downloads"]
+Kind = Literal["reports", "answers", "runs", "downloads"]
 
 
 class Checked:
@@ -108,26 +110,47 @@ def report_digest(
     A report depends on others: those that its page names, and its predecessor.
     """
     data, text = root / "data", page.opening + page.front_matter + page.rest
-    own = [runs[run] for run in page.report.runs if run in runs]
-    before = None
-    if len(own) == len(page.report.runs):
-        found = predecessor(page.report, [it.report for it in pages], runs)
-        before = found.id if found else None
-    named = [
-        it
-        for it in pages
-        if it.report.id != page.report.id and (it.report.id in text or it.report.id == before)
-    ]
+    every = [part for it in pages for part in it.reports]
+    before = {
+        found.of
+        for part in page.reports
+        if all(run in runs for run in part.runs)
+        if (found := predecessor(part, every, runs))
+    }
+
+    def is_named(other: Page) -> bool:
+        ids = {other.id, *(part.id for part in other.reports)}
+        return other.id != page.id and (other.id in before or any(id_ in text for id_ in ids))
+
+    named = [it for it in pages if is_named(it)]
     folder = page.path.parent
     paths = [
         page.path,
         *(folder / name for name in page.generated.get("files", [])),
-        *(data / "runs" / run / "run.toml" for run in page.report.runs),
+        *(data / "runs" / run / "run.toml" for run in page.runs),
         *(it.path.with_name("page.json") for it in named),
         *data.glob("hosts/*.toml"),
         *data.glob("comparisons/*"),
         data / "notes.toml",
         root / SPREADS,
     ]
-    raw = (data / "runs" / run / "raw" for run in page.report.runs)
+    raw = (data / "runs" / run / "raw" for run in page.runs)
     return digest(root, paths, *sorted(path.name for folder in raw for path in folder.glob("*.gz")))
+
+
+def answer_digests(
+    root: Path, pages: Sequence[Page], reports: Mapping[Identifier, str]
+) -> dict[Identifier, str]:
+    """The digest of each answer: its page, its files, and the reports of the parts that it quotes.
+
+    `reports` are the digests of reports.
+    """
+    place = {part.id: page.id for page in pages for part in page.reports}
+    return {
+        answer.id: digest(
+            root,
+            [answer.path.with_name(name) for name in (answer.path.name, "page.json", *PICTURE)],
+            *(reports[place[part]] for part in answer.answer.parts if part in place),
+        )
+        for answer in read_answers(root)
+    }

@@ -270,7 +270,7 @@ def beside(
         raise UserError(f"--scenario {scenario}: none of\n  {names}")
     without = [*left_out(left, right, pairs, scenario), *left_out(right, left, pairs, scenario)]
     said = [_with_option(warning) for warning in results.warnings]
-    changed = {"warnings": [*said, *without], "headlines": [], "prices": None}
+    changed = {"warnings": [*said, *without], "prices": None}
     return shown.model_copy(update=changed)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 _OFTEN: Final = 3
 """A note of this number of cells or more is printed once, below the title of the table."""
 
-_MARKS: Final = "*†‡§"
+_MARKS: Final = "*†‡§¶‖#abcdefghijklmnopqrstuvwxyz"
 """Marks of cells with such a note."""
 
 

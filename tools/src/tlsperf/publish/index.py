@@ -21,23 +21,20 @@ from tlsperf.contract.index import (
     ListedReport,
     ListedRun,
     ReportDownloads,
-    ScenarioOverview,
 )
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
-from tlsperf.contract.run import Report, Run
+from tlsperf.contract.run import Run
 from tlsperf.contract.text import csv_text
 from tlsperf.load.config import Site
+from tlsperf.load.page import Page
 from tlsperf.publish.datapackage import datapackage_json
-from tlsperf.publish.reports import by_time, featured
-from tlsperf.publish.scenarios import scenario_list
+from tlsperf.publish.reports import by_time, featured, is_first_look
 
 _LISTED: Final = TypeAdapter(list[ListedReport])
 
 
-def index_files(
-    reports: Sequence[Results], scenarios: Sequence[ScenarioOverview], site: Site
-) -> dict[str, str]:
+def index_files(reports: Sequence[Results], site: Site) -> dict[str, str]:
     """The text of each file below data/, by its name; the newest report is first."""
     ordered = by_time(reports)
     results = [result for report in ordered for result in indexed(report)]
@@ -48,7 +45,6 @@ def index_files(
             "tls-performance-reports", f"{site.title}: all results", site.licences
         ),
         "downloads.json": _downloads_json(ordered),
-        "scenarios.json": scenario_list(scenarios).model_dump_json(indent=1) + "\n",
     }
 
 
@@ -72,7 +68,7 @@ def indexed(report: Results, *, phases: bool = False) -> Iterator[IndexedResult]
     for table, row, cell, implementation in _values(report, phases):
         assert cell.value is not None
         yield IndexedResult(
-            report=report.id,
+            report=report.of,
             date=report.date,
             hosts=hosts,
             implementation=implementation.id,
@@ -116,25 +112,42 @@ def index_csv(results: Iterable[IndexedResult]) -> str:
 
 
 def _downloads_json(ordered: Sequence[Results]) -> str:
+    parts: dict[Identifier, list[Results]] = {}
+    for part in ordered:
+        parts.setdefault(part.of, []).append(part)
     listed = [
         ReportDownloads(
-            id=report.id,
-            title=report.title,
-            date=report.date,
-            runs=[ListedRun(id=run.id, files=run.files) for run in report.runs],
+            id=report,
+            title=of[0].title,
+            date=of[0].date,
+            files=[
+                f"{part.id}/{name}" if len(of) > 1 else name
+                for part in of
+                for name in ("results.json", "results.csv")
+            ],
+            runs=[ListedRun(id=run.id, files=run.files) for part in of for run in part.runs],
         )
-        for report in ordered
+        for report, of in parts.items()
     ]
     return _json(listed)
 
 
-def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> str:
+def reports_json(pages: Sequence[Page], runs: Mapping[Identifier, Run]) -> str:
     """The text of `data/reports.json`: what lists show of the reports, the newest first."""
-    covered = [report for report in reports if not report.is_first_look(runs)]
+    listing = [page for page in pages if not is_first_look(page, runs)]
+    measured = {
+        page.id: [runs[run] for part in page.reports for run in part.runs] for page in listing
+    }
+    covered = [page.first for page in listing]
     shown = featured(covered, runs)
     listed = [
         ListedReport(
-            id=report.id, title=report.title, date=report.date, featured=report.id == shown
+            id=report.of,
+            title=report.title,
+            date=report.date,
+            featured=report.id == shown,
+            hosts=list(dict.fromkeys(run.host_id for run in measured[report.of])),
+            others=all(run.tool.name != "tlsbench" for run in measured[report.of]),
         )
         for report in by_time(covered)
     ]

@@ -97,21 +97,24 @@ def results_markdown(results: Results) -> str:
     """The figures as tables that GitHub renders in a pull request, an issue or a comment."""
     parts = [f"### {markdown(results.title)}\n"]
     parts.append("".join(f"- {markdown(line)}\n" for line in heading(results)))
-    for shown in shown_tables(results):
-        title = f"{shown.table.title}, {shown.table.unit} ({shown.table.better} is better)"
-        has_remarks = any(line.remark for line in shown.lines)
-        heads = ["", "", *shown.heads]
-        heads += [f"against {shown.baseline}" if shown.baseline else ""] if has_remarks else []
-        rows = []
-        before = None
-        for line in shown.lines:
-            cells = [line.row if line.row != before else "", line.label, line.cell.text]
-            cells += [line.cell.interval or ""] if shown.has_intervals else []
-            rows.append([*cells, line.remark] if has_remarks else cells)
-            before = line.row
-        parts.append(f"#### {markdown(title)}\n")
-        parts.append(markdown_table(heads, rows, shown.heads[:1]))
-        parts.append(f"{markdown(shown.caption)}\n")
+    parts += map(_table_markdown, shown_tables(results))
     if warnings := warned(results):
         parts.append("".join(f"- Warning: {markdown(message)}\n" for message in warnings))
     return "\n".join(parts)
+
+
+def _table_markdown(shown: ShownTable) -> str:
+    """A table with its title and caption."""
+    title = f"{shown.table.title}, {shown.table.unit} ({shown.table.better} is better)"
+    has_remarks = any(line.remark for line in shown.lines)
+    heads = ["", "", *shown.heads]
+    heads += [f"against {shown.baseline}" if shown.baseline else ""] if has_remarks else []
+    rows = []
+    before = None
+    for line in shown.lines:
+        cells = [line.row if line.row != before else "", line.label, line.cell.text]
+        cells += [line.cell.interval or ""] if shown.has_intervals else []
+        rows.append([*cells, line.remark] if has_remarks else cells)
+        before = line.row
+    table = markdown_table(heads, rows, shown.heads[:1])
+    return f"#### {markdown(title)}\n\n{table}\n{markdown(shown.caption)}\n"

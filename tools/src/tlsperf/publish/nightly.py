@@ -1,8 +1,8 @@
-"""Pages of what is counted night by night: `content/nightly/`. Pure functions of runs.
+"""What is counted night by night, and its pages. Pure functions of runs.
 
-A page for each implementation of each folder in `data/nightly`, with a chart for each scenario; and
-one for each night with which steps begin, which is its entry in the feed and holds the text of an
-issue. Nothing is posted anywhere.
+A page for each implementation of each folder in `data/nightly` whose releases no page of versions
+shows; and one for each night with which steps begin, which is its entry in the feed of its library and
+holds the text of an issue. Nothing is posted anywhere.
 """
 
 from __future__ import annotations
@@ -31,17 +31,19 @@ from tlsperf.contract.nightly import (
     NightScenario,
     NightSteps,
 )
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import HostFacts, Implementation, Run
 from tlsperf.contract.text import ABSENT, colour_of, counted, listed, markdown, value_text
+from tlsperf.load.content import NIGHTS
 from tlsperf.load.nights import EXPLANATIONS, Nights
-from tlsperf.report.charts.kind import Drawing
-from tlsperf.report.charts.nightly import nights as chart_of
+from tlsperf.report.charts.strip import Strip, StripPoint, StripSeries, strip_files
+from tlsperf.report.claims import Figures
 
 COMMIT: Final = 10
 """Digits of a commit in a label."""
 
-FEED: Final = "nightly"
-"""The feed that has an entry for each night with steps."""
+WEIGHT: Final = 100
+"""The place of nights among the pages of versions: after those that people write."""
 
 
 class _Counted(NamedTuple):
@@ -68,13 +70,13 @@ class _Line:
         return anchor_of(f"{self.library} {self.provider or ''}")
 
 
-def nightly(nights: Nights) -> list[tuple[Nightly, list[Drawing]]]:
-    """The pages of a folder, with their charts.
+def nightly(nights: Nights) -> list[Nightly]:
+    """The pages of a folder.
 
     Raises UserError for an explanation of a night without a step.
     """
     found = [_page(nights, line) for line in _lines(map(measured, nights.runs))]
-    stepped = {change.night for page, _ in found for change in page.changes}
+    stepped = {change.night for page in found for change in page.changes}
     for explanation in nights.explanations:
         if explanation.night not in stepped:
             raise UserError(
@@ -84,24 +86,68 @@ def nightly(nights: Nights) -> list[tuple[Nightly, list[Drawing]]]:
     return found
 
 
+def strip_of(page: Nightly, anchor: Identifier, names: Mapping[Identifier, str]) -> Strip:
+    """The counts of scenarios by night, as ratios to the first night that has one.
+
+    `names` are those of scenarios by their anchors; a scenario that is not in it is left out.
+    """
+    series = []
+    for scenario in page.scenarios:
+        values = [figure.value for figure in scenario.figures]
+        first = next((value for value in values if value), None)
+        if scenario.anchor in names and first:
+            points = [StripPoint(at, first / value) for at, value in enumerate(values) if value]
+            name = names[scenario.anchor]
+            series.append(StripSeries(name, page.colour, points, scenario.steps))
+    labels = [night.label for night in page.nights]
+    return Strip(anchor, page.title, labels, series, labels[0])
+
+
 def nightly_files(page: Nightly) -> dict[str, str]:
-    """The text of each file of a page and of its changes, by its path in content/; no charts."""
-    folder = nightly_folder(page)
-    head = _head(title=page.title, description=page.answer, template="nightly.html")
+    """The text of each file of a page and of its changes, by its path in content/."""
+    folder = f"versions/{page.id}"
     table = page.model_dump(mode="json", exclude_none=True)
     files = {
-        f"{folder}/index.md": head,
-        f"{folder}/nightly.json": json.dumps(table, indent=1, ensure_ascii=False) + "\n",
+        f"{folder}/index.md": _head(page),
+        f"{folder}/nights.json": json.dumps(table, indent=1, ensure_ascii=False) + "\n",
     }
+    strip = strip_of(page, page.id, {scenario.anchor: scenario.name for scenario in page.scenarios})
+    if strip.series:
+        files |= {f"{folder}/{name}": text for name, text in strip_files(strip).items()}
     for change in page.changes:
-        files[f"nightly/{change.id}/index.md"] = _change_page(page, change)
-        files[f"nightly/{change.id}/issue.txt"] = change.issue
+        files[f"versions/{change.id}/index.md"] = _change_page(page, change)
+        files[f"versions/{change.id}/issue.txt"] = change.issue
     return files
 
 
-def nightly_folder(page: Nightly) -> str:
-    """Where the files of a page are below content/."""
-    return f"nightly/{page.id}"
+def figures_of_nights(pages: Iterable[Nightly], runs: Nights) -> Figures:
+    """The counts of releases for claims, and as the measure `change` by how many per cent each
+    release differs from the one before it. All nights of one version are one implementation.
+    """
+    found: dict[str, dict[Identifier, dict[Identifier, tuple[float, float]]]] = {}
+
+    def add(measure: str, row: Identifier, implementation: Identifier, value: float) -> None:
+        of_row = found.setdefault(measure, {}).setdefault(row, {})
+        low, high = of_row.get(implementation, (value, value))
+        of_row[implementation] = min(low, value), max(high, value)
+
+    for page in pages:
+        for scenario in page.scenarios:
+            before: float | None = None
+            for night, figure in zip(page.nights, scenario.figures, strict=True):
+                if figure.value is None:
+                    continue
+                add("figure", scenario.anchor, night.implementation, figure.value)
+                if before:
+                    change = 100 * (figure.value / before - 1)
+                    add("change", scenario.anchor, night.implementation, change)
+                before = figure.value
+    return Figures(
+        [it for loaded in runs.runs for it in loaded.run.implementations],
+        None,
+        list(found.get("figure", {})),
+        lambda measure: found.get(measure, {}),
+    )
 
 
 # --- from runs to pages ---------------------------------------------------------------------------
@@ -117,7 +163,7 @@ def _lines(runs: Iterable[MeasuredRun]) -> list[_Line]:
     return list(lines.values())
 
 
-def _page(within: Nights, line: _Line) -> tuple[Nightly, list[Drawing]]:
+def _page(within: Nights, line: _Line) -> Nightly:
     series = _series(line)
     judged = steps(list(series.values()))
     found = judged.steps
@@ -131,19 +177,18 @@ def _page(within: Nights, line: _Line) -> tuple[Nightly, list[Drawing]]:
         )
         for night in line.nights
     ]
-    identifier = f"{anchor_of(within.name)}-{line.id}"
-    title = f"{line.name}: {within.name.replace('-', ' ')}"
-    scenarios, drawings = [], []
-    for at, (key, values) in enumerate(series.items()):
-        firsts = [step.night for step in found if step.series == at]
-        scenario, drawing = _scenario(key, names[key], line, nights, values, firsts)
-        scenarios.append(scenario)
-        drawings.append(drawing)
+    identifier = f"{NIGHTS}{anchor_of(within.name)}-{line.id}"
+    scenarios = [
+        _scenario(key, names[key], values, [step.night for step in found if step.series == at])
+        for at, (key, values) in enumerate(series.items())
+    ]
     last = line.nights[-1].run.loaded.run
-    page = Nightly(
+    return Nightly(
         id=identifier,
-        title=title,
+        library=line.library,
+        title=f"{line.name}: {within.name.replace('-', ' ')}",
         answer=_answer(line, nights, judged),
+        colour=colour_of(line.nights[-1].implementation),
         host=_host(last),
         counter=_counter(last),
         nights=nights,
@@ -152,7 +197,6 @@ def _page(within: Nights, line: _Line) -> tuple[Nightly, list[Drawing]]:
         changes=_changes(identifier, line, nights, scenarios, found, within.explanations),
         rate=f"{RATE:.0%}",
     )
-    return page, drawings
 
 
 def _series(line: _Line) -> dict[Key, list[float | None]]:
@@ -183,32 +227,20 @@ def _label(implementation: Implementation) -> str:
 
 
 def _scenario(
-    key: Key,
-    named: tuple[str, str],
-    line: _Line,
-    nights: Sequence[Night],
-    values: Sequence[float | None],
-    firsts: Sequence[int],
-) -> tuple[NightScenario, Drawing]:
+    key: Key, named: tuple[str, str], values: Sequence[float | None], firsts: Sequence[int]
+) -> NightScenario:
     unit = key[-1]
     name, anchor = named
-    name = name.removesuffix(", instructions")
-    texts = [ABSENT if value is None else value_text(value, unit) for value in values]
-    labels = [night.label for night in nights]
-    colour = colour_of(line.nights[-1].implementation)
-    figures = ", ".join(f"{label} {text}" for label, text in zip(labels, texts, strict=True))
-    description = f"A line by night in {unit}. {line.name}: {figures}."
-    drawing = chart_of(anchor, name, description, colour, labels, values, firsts, unit)
-    scenario = NightScenario(
+    return NightScenario(
         anchor=anchor,
-        name=name,
+        name=name.removesuffix(", instructions"),
         unit=unit,
-        chart=drawing.chart,
         figures=[
-            NightFigure(text=text, value=value) for text, value in zip(texts, values, strict=True)
+            NightFigure(text=ABSENT if value is None else value_text(value, unit), value=value)
+            for value in values
         ],
+        steps=list(firsts),
     )
-    return scenario, drawing
 
 
 def _absent(line: _Line, within: Nights) -> list[str]:
@@ -304,6 +336,7 @@ def _found_step(scenario: NightScenario, step: Step) -> FoundStep:
         before=value_text(step.before, scenario.unit),
         after=value_text(step.after, scenario.unit),
         change=percentage(step.ratio),
+        is_better=step.ratio < 1,
     )
 
 
@@ -377,20 +410,30 @@ def _side(line: _Line, night: Night) -> str:
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def _head(**keys: str) -> str:
-    lines = (f"{key} = {json.dumps(text, ensure_ascii=False)}\n" for key, text in keys.items())
-    return f"+++\n# written by `tlsperf render`: changes are lost\n{''.join(lines)}+++\n"
+def _head(page: Nightly) -> str:
+    lines = "".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
+        for key, value in (
+            ("title", page.title),
+            ("description", page.answer),
+            ("template", "nights.html"),
+            ("weight", WEIGHT),
+        )
+    )
+    remark = "# written by `tlsperf build`: changes are lost"
+    return f"+++\n{remark}\n{lines}\n[extra]\nnights = true\n+++\n"
 
 
 def _change_page(page: Nightly, change: NightSteps) -> str:
     """The page of a night with steps, whose text is its entry in the feed."""
     title = f"{page.title}: steps at {change.night}"
     head = (
-        "+++\n# written by `tlsperf render`: changes are lost\n"
+        "+++\n# written by `tlsperf build`: changes are lost\n"
         f"title = {json.dumps(title, ensure_ascii=False)}\n"
         f"description = {json.dumps(change.answer, ensure_ascii=False)}\n"
-        f"date = {change.time:%Y-%m-%dT%H:%M:%SZ}\n\n"
-        f'[taxonomies]\nfeeds = ["{FEED}"]\n+++\n'
+        f"date = {change.time:%Y-%m-%dT%H:%M:%SZ}\n"
+        f'template = "page.html"\nweight = {WEIGHT}\n\n'
+        f'[taxonomies]\nlibraries = ["{page.library}"]\n+++\n'
     )
     rows = [
         f"| {markdown(s.name)} | {s.unit} | {s.before} | {s.after} | {s.change} |"
@@ -405,7 +448,7 @@ def _change_page(page: Nightly, change: NightSteps) -> str:
         "",
         _known(change.explanation),
         "",
-        f"[All nights](@/nightly/{page.id}/index.md).",
+        f"[All nights](@/versions/{page.id}/index.md).",
         "",
         "## Text of an issue",
         "",

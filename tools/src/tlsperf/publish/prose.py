@@ -32,7 +32,7 @@ COMPARING: Final = re.compile(
       (?:fast|slow|quick|cheap|dear)(?:er|est) | (?:best|worst|better|worse) | outperform\w*
     | beats? | ahead | behind | leads? | leading | leaders? | wins? | loses? | lost | gains?
     | fewer | (?<!more\sor\s)less(?!\sthan\sone) | heavier | the\s(?:most|least)
-    | (?:more|larger|smaller|higher|lower|longer|shorter|greater)\b(?=[^.;:]*\bthan\b)
+    | (?:more|larger|smaller|higher|lower|longer|shorter|greater)\b(?=[^.;:…]*\bthan\b)
     | fewest | (?<!smallest\sand\s)largest | smallest(?!\sand\slargest) | highest | lowest
     | longest(?!\scall) | shortest
     | as\s(?:fast|quick|slow|much|many|good|large|small|little|long)
@@ -112,7 +112,11 @@ def prose_of(document: Document) -> Prose:
         add(part[at:], line + part.count("\n", 0, at))
 
     for key in ("title", "description"):
-        marked(f"{document.head.get(key) or ''}\n\n", document.line_of(key))
+        said = f"{document.head.get(key) or ''}\n\n"
+        if said.endswith("?\n\n"):  # a question claims nothing
+            add(said, document.line_of(key), code=True)
+        else:
+            marked(said, document.line_of(key))
     _, _, body = document.rest.partition("\n")
     marked(body, 2 + document.front.count("\n"))
     return Prose("".join(text), "".join(checked), lines)
@@ -129,14 +133,14 @@ def uncovered(document: Document) -> list[FormatError]:
 
 def broken(
     document: Document,
-    own: Figures | None,
-    others: Mapping[Identifier, Callable[[], Figures]],
+    own: Sequence[Figures],
+    others: Mapping[Identifier, Callable[[], Sequence[Figures]]],
     about: Collection[Identifier] | None = None,
 ) -> list[FormatError]:
     """The claims of a page that do not hold, and those whose text is gone.
 
-    `own` are the figures of the page's report, `others` return those of each report. Only claims
-    `about` some reports are looked at, if they are given.
+    `own` are the figures of the parts of the page's report, `others` return those of each report
+    and of each part. Only claims `about` some reports are looked at, if they are given.
     """
     prose = prose_of(document)
     found: list[FormatError] = []
@@ -159,7 +163,7 @@ def broken(
             wrong(error.found, error.expected)
             continue
         if not claim.reports:
-            if own is None:
+            if not own:
                 wrong("its page has no results", 'reports = ["<report>"]')
             elif error := failing(claim.holds, own):
                 wrong(error.found, error.expected)

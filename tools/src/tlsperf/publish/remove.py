@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.run import Report, Run
+from tlsperf.contract.run import Run
+from tlsperf.load.content import NIGHTS
 from tlsperf.load.page import read_pages, read_report
 from tlsperf.load.run import read_runs
 from tlsperf.publish.files import put_file
 from tlsperf.publish.render import of_reports
 
 _TEXTS: Final = (
-    *("content/perf/*/index.md", "content/perf/*/page.json", "content/*.md", "content/blog/*"),
-    *("content/*/_index.md", "*.md"),
+    *("content/perf/*/index.md", "content/perf/*/page.json", "content/*.md"),
+    *("content/*/_index.md", "content/answers/*/index.md", "content/versions/*/index.md", "*.md"),
     *(
         "data/hosts/*.toml",
         "data/comparisons/*.toml",
@@ -31,6 +32,9 @@ _TEXTS: Final = (
 )
 """Where a run or a report is used or named, besides data/notes.toml."""
 
+_KEYS: Final = "previous|report|reports|parts"
+"""What names a report, or a part, in the front matter of a page."""
+
 
 def remove_report(root: Path, name: Identifier) -> list[str]:
     """Removes a report; returns a line for each thing that went, stayed, or has to be changed.
@@ -40,21 +44,26 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
     names it, and then removes nothing.
     """
     page = read_report(root, name)
+    if page.id != name:
+        raise UserError(
+            f"{name} is a part of {page.id}: name the report, or take the part out of it"
+        )
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
         for pattern in _TEXTS
         for path in sorted(root.glob(pattern))
         if path.is_file() and path.parent != page.path.parent
+        if not path.parent.name.startswith(NIGHTS)
     }
-    needed = (
-        rf"perf/{re.escape(name)}|(?m:^)\s*(?:previous|reports)\s*=.*[\"']{re.escape(name)}[\"']"
-    )
+    ids = "|".join(re.escape(id_) for id_ in dict.fromkeys([name, *(p.id for p in page.reports)]))
+    named = rf"(?m:^)\s*(?:{_KEYS})\s*=\s*(?:\[[^\]]*)?[\"'](?:{ids})[\"']"
+    needed = rf"perf/{re.escape(name)}|{named}"
     if links := _naming(needed, texts, root):
         raise UserError(f"{name} is linked from {', '.join(links)}: take the links out first")
-    others = [other.report for other in read_pages(root) if other.report.id != name]
+    others = [other for other in read_pages(root) if other.id != name]
     runs = read_runs(root / "data" / "runs")
-    kept = {run: _why_kept(run, others, runs, texts, root) for run in page.report.runs}
-    taken = [run for run in page.report.runs if run in runs and not kept[run]]
+    kept = {run: _why_kept(run, runs, texts, root) for run in page.runs}
+    taken = [run for run in page.runs if run in runs and not kept[run]]
     lines = [f"removed content/perf/{name}", *(f"removed data/runs/{run}" for run in taken)]
     lines += [f"kept data/runs/{run}: {why}" for run, why in kept.items() if why]
     lines += _notes(root, taken)
@@ -70,7 +79,6 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
 
 def _why_kept(
     name: Identifier,
-    others: Sequence[Report],
     runs: Mapping[Identifier, Run],
     texts: Mapping[Path, str],
     root: Path,

@@ -10,6 +10,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import ReportReference, Results, ShownImplementation
 from tlsperf.contract.run import HostFacts, Report, Run
+from tlsperf.load.page import Page
 
 AnyReport = TypeVar("AnyReport", Report, Results)
 MAIN: Final = "main"
@@ -47,6 +48,11 @@ def featured(reports: Iterable[Report], runs: Mapping[Identifier, Run]) -> Ident
     return next((r.id for r in [*filter(is_of_main, ordered), *ordered]), None)
 
 
+def is_first_look(page: Page, runs: Mapping[Identifier, Run]) -> bool:
+    """Whether all parts of a report are of the quick suite."""
+    return all(part.is_first_look(runs) for part in page.reports)
+
+
 def is_main(report: Results) -> bool:
     """Whether a report is of the main series: all its runs are."""
     return {run.family for run in report.runs} == {MAIN}
@@ -64,7 +70,7 @@ def same_time(reports: Iterable[Report]) -> dict[str, str]:
 
 
 def reference(results: Results) -> ReportReference:
-    return ReportReference(id=results.id, title=results.title, date=results.date)
+    return ReportReference(id=results.of, title=results.title, date=results.date)
 
 
 def host_of(results: Results, implementation: ShownImplementation) -> HostFacts:

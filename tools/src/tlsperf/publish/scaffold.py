@@ -14,13 +14,14 @@ from tlsperf.analysis.changes import predecessor
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Results, Table
 from tlsperf.contract.run import Implementation, Report, Run
-from tlsperf.contract.text import host_label, implementation_label, listed, markdown
+from tlsperf.contract.text import implementation_label, listed, markdown
 from tlsperf.load.page import read_pages
 from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
 from tlsperf.publish.reports import moment
+from tlsperf.report.hosts import hosts_of
 
 MOST_IN_TITLE: Final = 4
 
@@ -45,26 +46,44 @@ def new_report(
     folder = root / "content" / "perf" / name
     if (folder / "index.md").exists():
         raise UserError(f"{folder}: this report exists; choose another name with --slug")
-    implementations = list({i.id: i for run in runs for i in run.implementations}.values())
+    implementations = _builds(runs)
     pages = read_pages(root)
-    others = [page.report for page in pages]
+    others = [part for page in pages for part in page.reports]
     all_runs = read_runs(root / "data" / "runs")
-    report = Report(
-        id=name,
-        title=title or _title(implementations, runs),
-        date=when,
-        time=_time(when, runs, others),
-        runs=list(run_ids),
-        baseline=baseline_of(implementations),
-        previous=None,
-    )
-    before = predecessor(report, others, all_runs)
-    report = report.model_copy(update={"previous": before.id if before else None})
-    results = assembler(root, pages, [report])(report).results
+    head = {
+        "page": name,
+        "title": title or _title(implementations, runs),
+        "date": when,
+        "time": _time(when, runs, others),
+    }
+    parts = []
+    for of in _parts(runs):
+        part = Report(
+            id=of[0].id, runs=[run.id for run in of], baseline=baseline_of(_builds(of)), **head
+        )
+        before = predecessor(part, others, all_runs)
+        parts.append(part.model_copy(update={"previous": before.id if before else None}))
+    if len(parts) == 1:
+        parts = [parts[0].model_copy(update={"id": name, "page": ""})]
+    assemble = assembler(root, pages, parts)
+    results = [assemble(part).results for part in parts]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.md"
-    path.write_text(report_page(report, results), encoding="utf-8")
+    path.write_text(report_page(parts, results), encoding="utf-8")
     return path
+
+
+def _builds(runs: Sequence[Run]) -> list[Implementation]:
+    return list({i.id: i for run in runs for i in run.implementations}.values())
+
+
+def _parts(runs: Sequence[Run]) -> list[list[Run]]:
+    """The runs of each part: those of a host, if an implementation was measured on several."""
+    by_host: dict[Identifier, list[Run]] = {}
+    for run in runs:
+        by_host.setdefault(run.host_id, []).append(run)
+    builds = [i.id for of in by_host.values() for i in _builds(of)]
+    return list(by_host.values()) if len(set(builds)) < len(builds) else [list(runs)]
 
 
 def _time(day: date, runs: Sequence[Run], others: Sequence[Report]) -> datetime | None:
@@ -107,96 +126,91 @@ def baseline_of(implementations: Sequence[Implementation]) -> Identifier | None:
     return openssl[0] if openssl else implementations[0].id
 
 
-def _description(results: Results) -> str:
-    labels = [implementation_label(i) for i in results.implementations]
+def _description(parts: Sequence[Results]) -> str:
+    builds = list({i.id: i for part in parts for i in part.implementations}.values())
+    labels = [implementation_label(i) for i in builds]
     if len(labels) > MOST_IN_TITLE:
-        counts = Counter(NAMES[i.library] for i in results.implementations)
+        counts = Counter(NAMES[i.library] for i in builds)
         labels = [
             f"{count} builds of {name}" if count > 1 else name for name, count in counts.items()
         ]
     libraries = listed(labels)
-    hosts = ", ".join(map(host_label, results.hosts))
-    kinds = ", ".join(_within(t.title) for t in results.tables if not t.by_phase)
+    hosts = listed([*hosts_of(parts).values()])
+    kinds = ", ".join(_within(table.title) for table in _tables(parts))
     return f"{libraries} on {hosts}: {kinds}."
 
 
-def report_page(report: Report, results: Results) -> str:
+def _tables(parts: Sequence[Results]) -> list[Table]:
+    """The tables of all parts, each once, without those by phase."""
+    tables = (table for part in parts for table in part.tables if not table.by_phase)
+    return list({table.anchor: table for table in tables}.values())
+
+
+def report_page(parts: Sequence[Report], results: Sequence[Results]) -> str:
     """The text of `index.md` of a new report."""
+    report = parts[0]
     document = tomlkit.document()
     document.add("title", tomlkit.item(report.title))
     document.add("date", tomlkit.item(report.time or report.date))
     document.add("description", tomlkit.item(_description(results)))
-    libraries = list(dict.fromkeys(i.library for i in results.implementations))
+    libraries = list(dict.fromkeys(i.library for of in results for i in of.implementations))
     taxonomies = tomlkit.table()
-    taxonomies.add("feeds", ["performance"])
-    taxonomies.add("tags", libraries)
+    taxonomies.add("libraries", libraries)
     document.add("taxonomies", taxonomies)
     settings = tomlkit.table()
-    settings.add("runs", report.runs)
-    if report.baseline:
-        settings.add("baseline", report.baseline)
-    if report.previous:
-        settings.add("previous", report.previous)
     for line in _TO_WRITE:
         settings.add(tomlkit.comment(line))
+    if len(parts) == 1:
+        _add(settings, report)
+    else:
+        tables = tomlkit.aot()
+        for part in parts:
+            tables.append(_add(tomlkit.table(), part))
+        settings.add("parts", tables)
     document.add("extra", tomlkit.table(is_super_table=True).add("report", settings))
     head = f"+++\n{tomlkit.dumps(document)}+++\n"
     return "\n".join([head, *(f"{part}\n" for part in _body(results))])
 
 
-def _body(results: Results) -> list[str]:
-    parts = ["## In short", "{{ headline() }}", "{{ warnings() }}"]
-    parts += ["## Observations", _HOW_TO_READ]
-    if results.prices:
-        parts.append("## The price list")
-        for prices in results.prices:
-            parts += _charts(results, prices.anchor)
-            parts.append(f'{{{{ table(id="{prices.anchor}") }}}}')
-    parts.append("## Results")
-    for table in results.tables:
-        if table.by_phase:
-            continue
+def _add(settings: tomlkit.items.Table, part: Report) -> tomlkit.items.Table:
+    settings.add("runs", part.runs)
+    if part.baseline:
+        settings.add("baseline", part.baseline)
+    if part.previous:
+        settings.add("previous", part.previous)
+    return settings
+
+
+def _body(results: Sequence[Results]) -> list[str]:
+    parts = ["{{ picture() }}"]
+    prices = {table.anchor: table for of in results for table in of.prices or ()}
+    for table in [*prices.values(), *_tables(results)]:
         parts.append(f'{{{{ table(id="{table.anchor}") }}}}')
         parts += _charts(results, table.anchor)
-    if results.sockets:
+    if any(of.sockets for of in results):
         parts += ["## Library, kernel and the rest", "{{ sockets() }}"]
-    if results.changes:
+    if any(of.changes for of in results):
         parts += ["## Changes since the last comparable report", "{{ changes() }}"]
-    parts += ["## What was measured", _measured(results)]
-    parts += ["## System configuration", "{{ host() }}"]
-    parts += ["## Versions and builds", "{{ versions() }}"]
-    parts += ["## How it was measured", "{{ commands() }}"]
-    if any(table.by_phase for table in results.tables):
-        parts.append(_PHASES)
-    if results.noise:
-        parts += ["### Noise floor", "{{ noise() }}"]
-    if results.notes:
-        parts += ["## What to know about these numbers", "{{ notes() }}"]
-    return [*parts, "## Raw data", "{{ raw() }}"]
+    parts += ["## How it was measured", _measured(results)]
+    return [*parts, *(["{{ notes() }}"] if any(of.notes for of in results) else [])]
 
 
-def _charts(results: Results, table: str) -> list[str]:
+def _charts(parts: Sequence[Results], table: str) -> list[str]:
     """The shortcodes of a table's charts."""
-    charts = [chart for chart in results.charts if chart.table == table]
-    return [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
+
+    def call(part: Results, anchor: Identifier) -> str:
+        named = f', part="{part.id}"' if len(parts) > 1 else ""
+        return f'{{{{ chart(id="{anchor}"{named}) }}}}'
+
+    return [call(part, of.anchor) for part in parts for of in part.charts if of.table == table]
 
 
 _TO_WRITE: Final = (
-    'Under "In short", write two to four sentences, the answer first: who is ahead, by about how',
+    "Before the picture, write two to four sentences, the answer first: who is ahead, by about how",
     "much, for whom it matters. Each that compares needs [[extra.claims]]: publish-a-report.md of",
     "the guides of tlsperf.",
 )
 """A comment of the front matter, which no page shows."""
-_HOW_TO_READ: Final = (
-    "Each row compares the implementations in one scenario. Its ratio has an interval; the verdict "
-    "follows from that interval and the noise floor."
-)
-# Tables of phases would be half of the page; an author can add one.
-_PHASES: Final = (
-    "A handshake's cost is the sum of the phases of its side: construction of the connection, each "
-    "flight that the side reads or writes, and the tickets. `results.csv` has the phases of every "
-    "scenario."
-)
 
 
 def _within(title: str) -> str:
@@ -206,8 +220,8 @@ def _within(title: str) -> str:
     return title if title[1:2].isupper() else title[0].lower() + title[1:]
 
 
-def _measured(results: Results) -> str:
-    kinds = [_within(t.title) for t in results.tables if not t.by_phase]
-    figures = listed(kinds)
-    tools = " and ".join(dict.fromkeys(markdown(run.tool.name) for run in results.runs))
+def _measured(parts: Sequence[Results]) -> str:
+    figures = listed([_within(table.title) for table in _tables(parts)])
+    runs = (run for part in parts for run in part.runs)
+    tools = " and ".join(dict.fromkeys(markdown(run.tool.name) for run in runs))
     return f"{figures[0].upper()}{figures[1:]}, each side of a connection by itself, by {tools}."

@@ -47,7 +47,7 @@ svg.bar { width: 100%; height: 8px; }
 img { display: block; max-width: 100%; height: auto; padding: 0.5rem; background: #ffffff; }
 """
 _PAGES_OWN: Final = re.compile(
-    r"^(?:@font-face|@page[^{]*|@media print|body|header\.site[^{]*|footer\.site[^{]*|\.skip[^{]*) "
+    r"^(?:@font-face|@page[^{]*|@media print|body|\.skip[^{]*|(?:header|footer|:is\(header, footer\))\.site[^{]*) "
     r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}\n",
     re.M,
 )

@@ -6,7 +6,7 @@ The texts of figures come from page.json, which git holds; nothing is calculated
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,8 @@ from tlsperf.contract.results import Results
 from tlsperf.contract.text import host_label, markdown, markdown_table
 from tlsperf.load.damage import readable
 from tlsperf.load.json_text import parse_json
-from tlsperf.publish.assemble import results_of
+from tlsperf.publish.assemble import results_of_page
+from tlsperf.report.picture import picture
 
 MOST_ROWS: Final = 200
 """Limit of rows of one report: the text must stay below GitHub's limit of 64 KiB."""
@@ -50,7 +51,7 @@ def summary_since(root: Path, reference: str) -> str:
             state = "has no page.json: run `tlsperf render`" if left else "is removed"
             return f"## {markdown(name)}\n\nThis report {state}.\n"
         if not _git(root, "ls-tree", "--name-only", base, "--", path):
-            return introduction(results_of(root, name))
+            return "\n".join(introduction(of) for of in results_of_page(root, name))
         before = parse_json(_git(root, "show", f"{base}:{path}"), f"{base}:{path}")
         after = (root / path).read_text(encoding="utf-8", errors="replace")
         try:
@@ -64,20 +65,12 @@ def summary_since(root: Path, reference: str) -> str:
 
 
 def introduction(results: Results) -> str:
-    """A new report: headline figures, changes since the last one, warnings."""
+    """A new report: ratios of its first tables, changes since the last one, warnings."""
     hosts = ", ".join(map(host_label, results.hosts))
     lines = [f"## {markdown(results.title)}", "", f"{results.date}, {markdown(hosts)}", ""]
-    if results.headlines:
-        rows = [
-            (
-                headline.title,
-                headline.unit,
-                "; ".join(f"{bar.label}: {bar.text}" for bar in headline.bars),
-                headline.statement,
-            )
-            for headline in results.headlines
-        ]
-        lines.append(markdown_table(["headline", "unit", "figures", ""], rows))
+    if dots := picture([results]):
+        rows = [(p.title, row.label, dots.words(row)) for p in dots.panels for row in p.rows]
+        lines.append(markdown_table(["picture", "", f"ratio to {dots.baseline}"], rows))
     lines += [*_changes(results), ""]
     warnings = [*results.warnings, *(w for run in results.runs for w in run.warnings)]
     if warnings:
@@ -140,22 +133,26 @@ def _figures(page: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], _Figure
 
 
 def _cells(table: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, Mapping[str, Any]]]:
-    """The row, the label and the cell of each figure, in whichever arrangement they are."""
-    for part in (*table.get("groups", ()), *table.get("blocks", ())):
-        for line in part["lines"]:
-            rows = part.get("columns") or part["rows"]
-            for row, cell in zip(rows, line["cells"], strict=True):
-                yield row, line["label"], cell
-    for part in table.get("sets", ()):
-        for row in part["rows"]:
-            for head, cell in zip(table["heads"], row["cells"], strict=True):
-                yield row, head["label"], cell
+    """The row, the label and the cell of each figure, in both arrangements."""
+    hosts = table["hosts"]
+
+    def on(label: str, cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+        for host, cell in zip(hosts, cells, strict=True):
+            yield f"{label}, {host}" if len(hosts) > 1 else label, cell
+
+    for block in table.get("blocks", ()):
+        for line in block["lines"]:
+            for row, cells in zip(block["rows"], line["cells"], strict=True):
+                yield from ((row, *of) for of in on(line["label"], cells))
+    for row in table.get("rows", ()):
+        for head, cells in zip(table["heads"], row["cells"], strict=True):
+            yield from ((row, *of) for of in on(head["label"], cells))
 
 
 def _value(cell: Mapping[str, Any]) -> str:
     value = str(cell.get("figure") or cell.get("text", ""))
     own = cell.get("intervals", "").partition("; ")[0]
-    if own and not own.startswith(("ratio ", "loss ")):
+    if own and not own.startswith(("ratio ", "change ")):
         value += f" ({own})"
     if cell.get("invalid"):
         value += f", {cell['note']}"

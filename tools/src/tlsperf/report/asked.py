@@ -13,8 +13,8 @@ from tlsperf.analysis.series import Rules, Series, row_names
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparison
-from tlsperf.contract.run import Implementation
-from tlsperf.report.claims import Figures, Pair, asked_pairs
+from tlsperf.contract.run import HostFacts, Implementation
+from tlsperf.report.claims import Figures, Pair, asked_pairs, place_of
 from tlsperf.report.pairs import PairPriors, tested_in
 
 
@@ -58,6 +58,7 @@ def asked_for(
     tables: Sequence[Sequence[Series]],
     implementations: Sequence[Implementation],
     baseline: Identifier | None,
+    hosts: Sequence[HostFacts] = (),
 ) -> Asked:
     """The comparisons of a page's claims in the tables of its report."""
     placed = [row for table in tables for row in table]
@@ -68,7 +69,8 @@ def asked_for(
         anchor: {i: (1.0, 1.0) for i, sample in row.samples.items() if sample.valid}
         for anchor, row in rows.items()
     }
-    figures = Figures(implementations, baseline, whole, lambda _: measured)
+    place = place_of(hosts)
+    figures = Figures(implementations, baseline, whole, lambda _: measured, place=place)
     own = [claim.holds for claim in claims if claim.holds and not claim.reports]
     pairs = dict.fromkeys(pair for holds in own for pair in asked_pairs(holds, figures))
     return Asked(list(pairs), rows, tables, baseline)

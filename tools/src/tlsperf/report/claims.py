@@ -3,7 +3,10 @@
 The grammar of `holds`:
 
     holds   = test { " and " test }
-    test    = [ [ measure " of " ] rows ":" ] check         without rows: those of the test before
+    test    = [ [ measure " of " ] rows ":" ] check [ " on " word { word } ]
+                                                            without rows: those of the test before;
+                                                            on: in the parts of a host with these
+                                                            words in its id or name
     rows    = word { word } [ "!" word ] [ "(" count ")" ]  in the anchor, between hyphens; `*` is
               any text; an anchor itself is only that row
     count   = "some" | "most" | number " of " number        absent: in each row that has the figures
@@ -18,7 +21,8 @@ The grammar of `holds`:
             | "itself", after / and with [rows]: the same in another row
     range   = [ number ] ".." [ number ] | number
 
-A quotient in one row that excludes 1 also needs a verdict, if its table has been tested. Example:
+A quotient in one row that excludes 1 also needs a verdict, if its table has been tested. A test must
+hold in each part of the report that has its rows and builds, and in at least one. Example:
 
     handshake full 1.3 ecdsa-p256 server: aws-lc, rustls / openssl in 1.8..2.2
 """
@@ -27,6 +31,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -39,15 +44,16 @@ from tlsperf.contract.errors import alternatives
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import LAYOUT_KINDS, Ratio, Results, Row, Verdict
-from tlsperf.contract.run import Implementation
+from tlsperf.contract.run import HostFacts, Implementation
+from tlsperf.contract.text import host_label
 
 MEASURES: Final[tuple[str, ...]] = (
     *("figure", *(f"{kind}-layout" for kind in LAYOUT_KINDS)),
-    *("library-share", "kernel-share", "copies-share", "noise"),
+    *("library-share", "kernel-share", "copies-share", "noise", "change"),
 )
 """What `measure` may be. Absent: the figure. The others are in per cent; a layout has the lowest
 and the highest of its effects, the rows of `noise` are its sources, with `floor` and `ratios` of
-each run.
+each run. Counted releases have `change`: from the release before.
 """
 
 VERDICTS: Final[Mapping[str, Verdict]] = {
@@ -71,6 +77,10 @@ class ClaimError(Exception):
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"found {found}, expected {expected}")
         self.found, self.expected = found, expected
+
+
+class AbsentError(ClaimError):
+    """A part of a report has no rows or no builds of a test."""
 
 
 # --- the grammar ----------------------------------------------------------------------------------
@@ -123,6 +133,8 @@ class Test:
     low: float
     high: float
     text: str
+    on: tuple[str, ...] = ()
+    """Words of the host; empty: on every host."""
 
 
 _CHECKS: Final = tuple(
@@ -155,6 +167,7 @@ def parsed(holds: str) -> list[Test]:
 
 
 def _test(rows: Rows, check: str, part: str) -> Test:
+    check, _, host = check.partition(" on ")
     found = next((it for pattern in _CHECKS if (it := pattern.fullmatch(check))), None)
     if found is None:
         raise ClaimError(repr(check), "`a / b in 1.2..1.4`, `a better than b` or `best is a`")
@@ -167,7 +180,8 @@ def _test(rows: Rows, check: str, part: str) -> Test:
     right = _builds(given["right"]) if given.get("right") else None
     if right and right.names == (ITSELF,) and not right.rows:
         raise ClaimError(repr(check), "itself with the words of another row, as in itself [1.2]")
-    return Test(rows, _builds(given["left"]), right, given["relation"], low, high, part.strip())
+    on = tuple(host.split())
+    return Test(rows, _builds(given["left"]), right, given["relation"], low, high, part.strip(), on)
 
 
 def _range(text: str) -> tuple[float, float]:
@@ -248,6 +262,16 @@ class Figures:
     priced: Mapping[tuple[_Place, Identifier], Ratio] = field(default_factory=dict)
     """The ratios of a row to another, of one implementation, in a price list."""
     hosts: Mapping[Identifier, Identifier | None] = field(default_factory=dict)
+    place: str = ""
+    """Ids and names of the hosts."""
+    host: str = ""
+    """What people call the hosts."""
+    to: Callable[[Identifier], Figures] | None = None
+    """The figures with another baseline; absent: pairs that no table has were asked for."""
+
+    def is_on(self, words: Sequence[str]) -> bool:
+        """Whether its hosts have these words in their ids or names."""
+        return all(_word(word.lower()).search(self.place) for word in words)
 
     def ratio(self, row: Row, one: Identifier, other: Identifier) -> Ratio | None:
         """The ratio in a table, or one that was asked for; None if there is none."""
@@ -257,7 +281,11 @@ class Figures:
         if one == self.baseline:
             ratio = of_table.get(other)
             return ratio and inverted(ratio, row.metric)
-        return self.asked.get(Pair(row.anchor, one, other))
+        asked = self.asked.get(Pair(row.anchor, one, other))
+        if asked or self.to is None or row.anchor not in self.rows:
+            return asked
+        cells = self.to(other).rows[row.anchor].cells
+        return next((cell.ratio for cell in cells if cell.implementation == one), None)
 
     def quotient(self, one: _Place, other: _Place) -> float | None:
         """One figure over another by their ratio; None if there is no ratio of them."""
@@ -279,7 +307,7 @@ class Figures:
         of_library = [i.id for i in self.implementations if i.library == name]
         found = of_library or [i for i in known if fnmatchcase(i, name)]
         if not found:
-            raise ClaimError(f"the implementation {name!r}", alternatives(name, known))
+            raise AbsentError(f"the implementation {name!r}", alternatives(name, known))
         return found
 
 
@@ -310,7 +338,15 @@ def figures_of(results: Results) -> Figures:
             if row.against and cell.ratio
         },
         {i.id: i.host for i in results.implementations},
+        place_of(results.hosts),
+        ", ".join(map(host_label, results.hosts)),
     )
+
+
+def place_of(hosts: Sequence[HostFacts]) -> str:
+    """The words of hosts, between hyphens."""
+    words = " ".join(f"{host.id} {host.name or ''} {host.cpu}" for host in hosts)
+    return "-".join(re.findall(r"[a-z0-9]+", words.lower()))
 
 
 def _values(results: Results, measure: str) -> Iterator[tuple[Any, ...]]:
@@ -354,23 +390,48 @@ def unreadable(holds: str) -> ClaimError | None:
     return None
 
 
-def failing(holds: str, figures: Figures) -> ClaimError | None:
-    """Why a claim does not hold, or cannot be evaluated; None if it holds."""
+def failing(holds: str, parts: Sequence[Figures]) -> ClaimError | None:
+    """Why a claim does not hold in a report, or cannot be evaluated; None if it holds.
+
+    `parts` are the figures of its parts: each that has the rows and the builds of a test is judged.
+    """
     try:
         for test in parsed(holds):
-            _Evaluation(test, figures).run()
+            _judge(test, parts)
     except ClaimError as error:
         return error
     return None
 
 
+def _judge(test: Test, parts: Sequence[Figures]) -> None:
+    """Raises ClaimError if a test does not hold in a part, or if no part has its figures."""
+    placed = [figures for figures in parts if figures.is_on(test.on)]
+    if not placed:
+        raise ClaimError(f"no part on {' '.join(test.on)!r}", "words of a host's id or name")
+    absent: list[AbsentError] = []
+    for figures in placed:
+        try:
+            _Evaluation(test, figures).run()
+        except AbsentError as error:
+            absent.append(error)
+        except ClaimError as error:
+            place = f"on {figures.host}: " if len(parts) > 1 else ""
+            raise ClaimError(f"{place}{error.found}", error.expected) from None
+    if len(absent) == len(placed):
+        raise absent[0]
+
+
 def asked_pairs(holds: str, figures: Figures) -> list[Pair]:
     """The pairs in one row, neither of them the baseline, that a claim needs a verdict of."""
+    found: list[Pair] = []
     try:
-        tests = parsed(holds)
-        return [pair for test in tests for pair in _Evaluation(test, figures).asked()]
+        tests = [test for test in parsed(holds) if figures.is_on(test.on)]
     except ClaimError:
         return []  # `failing` says why
+    for test in tests:
+        with suppress(ClaimError):
+            found += list(_Evaluation(test, figures).asked())
+    return found
 
 
 @dataclass
@@ -390,7 +451,7 @@ class _Evaluation:
             wrong for a in self.anchors(self.test.rows) if (wrong := self.in_row(a)) is not None
         ]
         if not judged:
-            raise ClaimError(f"no row with the figures of {self.test.text!r}", "one and more")
+            raise AbsentError(f"no row with the figures of {self.test.text!r}", "one and more")
         self.all_used()
         wrong = [text for found in judged for text in found]
         holding = sum(not found for found in judged)
@@ -413,7 +474,7 @@ class _Evaluation:
         found = rows.matching(shown, list(self.of))
         if not found:
             words = " ".join(rows.words)
-            raise ClaimError(
+            raise AbsentError(
                 f"no row of {words!r}", alternatives("-".join(rows.words), list(self.of))
             )
         return found
@@ -444,7 +505,9 @@ class _Evaluation:
         for builds in filter(None, (self.test.left, self.test.right)):
             for name in (name for name in builds.names if name != ITSELF):
                 if self.used.isdisjoint(self.figures.named(name)):
-                    raise ClaimError(f"no figure of {name!r} in {self.test.text!r}", "one and more")
+                    raise AbsentError(
+                        f"no figure of {name!r} in {self.test.text!r}", "one and more"
+                    )
 
     def in_row(self, row: Identifier) -> list[str] | None:
         """What contradicts the test in a row; None if the row lacks its figures."""
@@ -467,6 +530,8 @@ class _Evaluation:
         return f"{implementation} has {span} in {row}"
 
     def leaders(self, row: Identifier) -> list[str] | None:
+        if row not in self.figures.rows:
+            raise ClaimError(f"{self.test.text!r} of counts", "a / b in, or the measure change")
         claimed = {i for _, i in self.side(self.test.left, row)}
         self.used |= claimed
         cells = self.figures.rows[row].cells

@@ -1,4 +1,4 @@
-"""The picture for link previews of a report, as a PNG: its title and its first headline.
+"""The picture for link previews of a report, as a PNG: its title and the first rows of its dots.
 
 The bytes are the same on every machine: the typeface is the site's own file, letters that it lacks
 are those of DejaVu Sans, and both are laid out without libraries of the host. The palette has only
@@ -8,7 +8,8 @@ on the zlib of the host, and zlib-ng's on the processor).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -19,22 +20,23 @@ import oxipng
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from tlsperf.contract.libraries import LIGHT
-from tlsperf.contract.questions import Scoreboard, SheetCell
-from tlsperf.contract.results import Bar, Headline, Results
+from tlsperf.contract.results import Results
 from tlsperf.contract.shipped import SITE, THEME
 from tlsperf.contract.text import host_label, listed
-from tlsperf.report.headlines import headline_of, shown_bars
-from tlsperf.report.prices import drawn_prices
+from tlsperf.report.charts.dots import MARKS, PALE, DotPanel, DotRow, Dots
+from tlsperf.report.charts.figure import Scale, times
 
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
 HEIGHT: Final = 630
 """Size of the picture in pixels that readers of Open Graph expect."""
 
-MOST_ROWS: Final = 8
-"""Limit of the scoreboard's rows."""
-MOST_LABEL: Final = 540
-"""Limit in pixels for the labels of bars; longer labels get a smaller font."""
+MOST_DOTS: Final = 6
+"""Limit of rows of dots: text is to be readable in a preview of half the size."""
+FEW_ROWS: Final = 3
+"""A first panel with fewer rows than this is drawn with those of the next ones."""
+MOST_LABEL: Final = 520
+"""Limit in pixels for the labels of rows; longer labels get a smaller font."""
 LEAST_SIZE: Final = 16
 """Smallest font size of those labels; longer text is cut off."""
 
@@ -47,7 +49,9 @@ _INK: Final = "#1b1c1e"
 _SOFT: Final = "#5b5d61"
 _RULE: Final = "#dedcd4"
 _SHADES: Final = 16
-"""Number of steps between the background and a text colour, for smooth edges."""
+"""Number of steps between the background and a colour, for smooth edges."""
+_FINER: Final = 4
+"""Marks are drawn so many times as large, and made smaller."""
 
 _TYPEFACE: Final = SITE / THEME / "static" / "fonts" / "public-sans.woff2"
 _OTHER_LETTERS: Final = Path(__file__).with_name("typefaces")
@@ -62,68 +66,51 @@ class Preview(NamedTuple):
     alt: str
 
 
-def report_preview(results: Results, site: str) -> Preview | None:
-    """The picture of a report's first headline, with the site's name; None without a headline.
-
-    A report with a price list has times of its server instead.
+def report_preview(title: str, about: str, dots: Dots | None, site: str) -> Preview:
+    """The picture of a link to a page: its title, `about`, the first rows of its dots, and the name
+    of the site. Without dots it is the title alone.
     """
-    if not results.headlines:
-        return None
-    headline, scale = _times(results) or _first(results)
-    libraries = {i.id: i.library for i in results.implementations}
-    bars = shown_bars(headline.bars, libraries)
-    hidden = len(headline.bars) - len(bars)
-    about = _about(results)
-
-    canvas = _Canvas()
-    size, lines = _largest(results.title, _TITLE_SIZES, _BOLD, 2)
-    below = MARGIN - 8.0
+    heading, rows = _rows(dots) if dots else ("", [])
+    canvas = _Canvas([LIGHT[row.colour] for row in rows])
+    size, lines = _largest(title, _TITLE_SIZES, _BOLD, 2)
+    below = MARGIN - 8.0 if dots else 220.0
     for line in lines:
         below += 1.14 * size
         canvas.text((MARGIN, below - 0.2 * size), line, size, _BOLD)
     canvas.text((MARGIN, below + 34), about, _largest(about, _ABOUT_SIZES)[0], colour=_SOFT)
-    canvas.box(MARGIN, below + 56, INNER, 2, _RULE)
-    canvas.text((MARGIN, below + 102), headline.title, 32, _BOLD)
-    more = f"; {hidden} more" if hidden else ""
-    canvas.text((MARGIN, FOOT), scale + more, 28, colour=_SOFT, width=650)
     canvas.signed(site)
-    colours = {i.id: LIGHT[i.colour] for i in results.implementations}
-    bars_top, bars_bottom = below + 120, FOOT - 46
-    canvas.bars(bars, [colours[bar.implementation] for bar in bars], bars_top, bars_bottom)
-    figures = "; ".join(f"{bar.label} {bar.text}" for bar in bars)
-    return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
+    if dots is None:
+        return Preview(canvas.png(), f"{title}. {about}.")
+    canvas.box(MARGIN, below + 54, INNER, 2, _RULE)
+    canvas.text((MARGIN, below + 94), heading, 28, _BOLD)
+    canvas.dots(dots, rows, below + 72, FOOT - 46)
+    drawn = replace(dots, panels=[DotPanel(heading, rows)], notes=[])
+    return Preview(canvas.png(), f"{title}. {drawn.description} {about}.")
 
 
-def _first(results: Results) -> tuple[Headline, str]:
-    """The first headline of a report, and its scale."""
-    headline = results.headlines[0]
-    better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
-    return headline, f"{headline.unit}, {better} is better"
+def about(parts: Sequence[Results]) -> str:
+    """Date and hosts of a report: `21 November 2026 · Intel VM and AMD Zen 4 VM`."""
+    day = max(part.date for part in parts)
+    hosts = dict.fromkeys(host_label(host) for part in parts for host in part.hosts)
+    return f"{day.day} {day:%B %Y} · {listed(list(hosts))}"
 
 
-def _times(results: Results) -> tuple[Headline, str] | None:
-    """The last drawn times of a server, and what it loses; None without a price list."""
-    drawn = drawn_prices(results.prices or ())
-    if not drawn:
-        return None
-    table, row = drawn[0], drawn[0].rows[-1]
-    headline = headline_of(table, row, {i.id: i.label for i in results.implementations})
-    if headline is None:
-        return None
-    lost = {c.implementation: f", {c.ratio.text.partition(' (')[0]}" for c in row.cells if c.ratio}
-    bars = [
-        bar.model_copy(update={"text": bar.text + lost.get(bar.implementation, "")})
-        for bar in headline.bars
+def _rows(dots: Dots) -> tuple[str, list[DotRow]]:
+    """The rows that have room, and what they are: those of the first panel, if it has several."""
+    first, *others = dots.panels
+    if not others or len(first.rows) >= FEW_ROWS:
+        return first.title, [row for row in first.rows if row.dots][:MOST_DOTS]
+    named = [
+        DotRow(
+            f"{panel.title}, {row.label}" if len(panel.rows) > 1 else panel.title,
+            row.colour,
+            row.dots,
+        )
+        for panel in dots.panels
+        for row in panel.rows
+        if row.dots
     ]
-    title = f"A handshake of a server: {row.name}"
-    scale = f"{table.unit}, {table.better} is better; against {table.rows[0].name}"
-    return headline.model_copy(update={"title": title, "bars": bars}), scale
-
-
-def _about(results: Results) -> str:
-    """Date and hosts of a report."""
-    day = f"{results.date.day} {results.date:%B %Y}"
-    return f"{day} · {listed(list(map(host_label, results.hosts)))}"
+    return "", named[:MOST_DOTS]
 
 
 def site_preview(title: str, description: str) -> bytes:
@@ -136,55 +123,13 @@ def site_preview(title: str, description: str) -> bytes:
     return canvas.png()
 
 
-def scoreboard_preview(score: Scoreboard, site: str) -> bytes:
-    """The scoreboard as a picture: each cell has a factor and its verdict."""
-    canvas = _Canvas()
-    canvas.text((MARGIN, 84), f"Scoreboard: factors to {score.baseline}", 44, _BOLD)
-    runs = (
-        f"run {score.sources[0].run}" if len(score.sources) == 1 else (f"{len(score.sources)} runs")
-    )
-    canvas.text((MARGIN, 122), f"{score.host} · {runs}", 26, colour=_SOFT)
-    rows = score.board.rows[:MOST_ROWS]
-    first, top = 346, 216
-    step = min(53, 322 // len(rows))
-    width = (WIDTH - MARGIN - first) / len(score.board.columns)
-    for number, column in enumerate(score.board.columns):
-        for line, words in enumerate(_wrapped(column, 16, _BOLD, 3, width - 8)):
-            canvas.text((first + number * width, 160 + 19 * line), words, 16, _BOLD)
-    for place, row in enumerate(rows):
-        y = top + place * step
-        canvas.text((MARGIN, y + 0.6 * step), row.label, 18, width=first - MARGIN - 12)
-        for number, cell in enumerate(row.cells):
-            x = first + number * width
-            if cell.mark:
-                canvas.box(round(x - 5), y + 2, round(width - 6), step - 6, _RULE)
-            head, word = _in_two(cell)
-            sizes = (22, 15) if head[:1].isdigit() else (13, 11) if word else (17, 15)
-            weight = _BOLD if cell.mark == "best" else _NORMAL
-            canvas.text((x, y + 0.47 * step), head, sizes[0], weight, width=width - 8)
-            canvas.text((x, y + 0.81 * step), word, sizes[1], colour=_SOFT, width=width - 8)
-    canvas.text((MARGIN, FOOT), "shaded: best or tied; – not measured", 26, colour=_SOFT, width=650)
-    canvas.signed(site)
-    return canvas.png()
-
-
-def _in_two(cell: SheetCell) -> tuple[str, str]:
-    """The two lines of a cell: `1.70x` and `faster`, `no difference` and `8% would show`."""
-    if cell.text == "no difference":
-        return cell.text, cell.detail or ""
-    if cell.text.startswith("the same"):
-        return "the same", cell.text.removeprefix("the same ")
-    head, _, word = cell.text.partition(" ")
-    return head, word
-
-
 class _Canvas:
     """An empty picture with methods to draw text and boxes; sizes in pixels."""
 
-    def __init__(self) -> None:
+    def __init__(self, colours: Iterable[str] = ()) -> None:
         self._image = Image.new("RGB", (WIDTH, HEIGHT), _PAPER)
         self._draw = ImageDraw.Draw(self._image)
-        self._bar_colours: list[str] = []
+        self._colours = list(dict.fromkeys(colours))
 
     def text(
         self,
@@ -220,31 +165,80 @@ class _Canvas:
         self.text((left, FOOT), site, 30, _BOLD)
         self.icon(left - 44, FOOT + 4, 32)
 
-    def bars(self, bars: Sequence[Bar], colours: Sequence[str], top: float, bottom: float) -> None:
-        """Draws bars in their colours, each with its label before it and its value after it."""
-        self._bar_colours = list(dict.fromkeys(colours))
-        step = min(84.0, (bottom - top) / len(bars))
-        size = round(min(32.0, step * 0.62))
-        while (widest := self._widest(bars, size)) > MOST_LABEL and size > LEAST_SIZE:
+    def dots(self, dots: Dots, rows: Sequence[DotRow], top: float, bottom: float) -> None:
+        """Draws rows of dots on a log scale, with its axis below and the hosts at the lower left."""
+        labels = [row.label for row in rows]
+        step = min(52.0, (bottom - top - 92) / len(rows))
+        size = round(min(28.0, step * 0.68))
+        while (widest := max(_width(of, size, _NORMAL) for of in labels)) > MOST_LABEL and (
+            size > LEAST_SIZE
+        ):
             size -= 1
-        widest = min(widest, MOST_LABEL)
-        left = MARGIN + 20 + widest
-        longest = WIDTH - MARGIN - 14 - max(_width(bar.text, size, _BOLD) for bar in bars) - left
-        for number, (bar, colour) in enumerate(zip(bars, colours, strict=True)):
-            y = round(top + step * number)
-            line = y + round(step / 2 + size * 0.36)
-            thick = round(step * 0.62)
-            length = round(longest * bar.percent / 100)
-            self.text((MARGIN, line), bar.label, size, width=left - MARGIN - 20)
-            self.box(round(left), y + round((step - thick) / 2), length, thick, colour)
-            self.text((round(left) + length + 14, line), bar.text, size, _BOLD)
+        left = MARGIN + min(widest, MOST_LABEL) + 44
+        length = WIDTH - MARGIN - 30 - left
+        bounds = [b for row in rows for d in row.dots for b in (d.ratio, d.low, d.high) if b]
+        scale = Scale.of(bounds)
+        first, end = top + 36, top + 36 + step * len(rows)
+        for tick in scale.ticks(length, 96):
+            x = left + scale.at(tick, length)
+            self.box(round(x), first, 1, end - first, _RULE)
+            self.text((x - _width(times(tick), 24, _NORMAL) / 2, end + 24), times(tick), 24)
+        one = left + scale.at(1, length)
+        for number, row in enumerate(rows):
+            y = first + step * (number + 0.5)
+            self.box(left - 16, round(y), length + 32, 1, _RULE)
+            self.text((MARGIN, y + size * 0.36), row.label, size, width=left - MARGIN - 30)
+        self.box(round(one) - 1, first - 4, 3, end - first + 4, _INK)
+        self._within(dots.baseline, one - _width(dots.baseline, 24, _NORMAL) / 2, first - 10)
+        self._within(f"{dots.better} →", one, end + 52)
+        apart = min(14.0, step / max(2, len(dots.hosts)))
+        for number, row in enumerate(rows):
+            for dot in row.dots:
+                y = first + step * (number + 0.5) + (dot.host - (len(dots.hosts) - 1) / 2) * apart
+                colour = LIGHT[row.colour] if dot.is_shown else _mixed(LIGHT[row.colour], PALE)
+                if dot.low and dot.high:
+                    start = left + scale.at(dot.low, length)
+                    width = left + scale.at(dot.high, length) - start
+                    self.box(round(start), round(y) - 1, round(width), 3, colour)
+                self.mark(left + scale.at(dot.ratio, length), y, dot.host, colour)
+        if len(dots.hosts) > 1:
+            x = MARGIN + 8.0
+            for host, name in enumerate(dots.hosts):
+                self.mark(x, FOOT - 8, host, _INK)
+                self.text((x + 16, FOOT), name, 24, colour=_SOFT, width=max(1, 760 - x))
+                x += _width(name, 24, _NORMAL) + 52
 
-    @staticmethod
-    def _widest(bars: Sequence[Bar], size: int) -> float:
-        return max(_width(bar.label, size, _NORMAL) for bar in bars)
+    def _within(self, text: str, x: float, y: float) -> None:
+        """A line of text from x, or so that it ends at the margin."""
+        width = _width(text, 24, _NORMAL)
+        self.text((max(MARGIN, min(x, WIDTH - MARGIN - width)), y), text, 24)
+
+    def mark(self, x: float, y: float, host: int, colour: str) -> None:
+        """The mark of a host around a point, with smooth edges."""
+        shape, is_hollow = MARKS[host]
+        for radius, fill in ((9.0, colour), *(((5.0, _PAPER),) if is_hollow else ())):
+            whole = round(radius) + 2
+            mask = Image.new("L", (2 * whole * _FINER, 2 * whole * _FINER))
+            draw, middle, reach = ImageDraw.Draw(mask), whole * _FINER, radius * _FINER
+            if shape == "diamond":
+                reach *= 1.2
+                draw.polygon(
+                    [
+                        (middle, middle - reach),
+                        (middle + reach, middle),
+                        (middle, middle + reach),
+                        (middle - reach, middle),
+                    ],
+                    255,
+                )
+            else:
+                corners = (middle - reach, middle - reach, middle + reach, middle + reach)
+                (draw.ellipse if shape == "circle" else draw.rectangle)(corners, 255)
+            small = mask.resize((2 * whole, 2 * whole), Image.Resampling.BOX)
+            self._image.paste(fill, (round(x) - whole, round(y) - whole), small)
 
     def png(self) -> bytes:
-        palette = _palette(self._bar_colours)
+        palette = _palette(self._colours)
         colours = Image.new("P", (1, 1))
         colours.putpalette([value for colour in palette for value in colour])
         flat = self._image.quantize(palette=colours, dither=Image.Dither.NONE)
@@ -265,15 +259,21 @@ class _Canvas:
         )
 
 
-def _palette(bars: Sequence[str]) -> list[tuple[int, int, int]]:
+def _palette(of: Sequence[str]) -> list[tuple[int, int, int]]:
     """The colours of one picture only, so that another library does not change older pictures."""
-    flat = [ImageColor.getrgb(colour) for colour in (_PAPER, _RULE, *bars)]
     shades = [
-        tuple(round(p + (c - p) * n / _SHADES) for p, c in zip(flat[0], text, strict=True))
-        for text in map(ImageColor.getrgb, (_INK, _SOFT))
+        ImageColor.getrgb(_mixed(colour, n / _SHADES))
+        for colour in (_INK, _SOFT, *of)
         for n in range(1, _SHADES + 1)
     ]
-    return [(r, g, b) for r, g, b in (*flat, *shades)]
+    found = [*map(ImageColor.getrgb, (_PAPER, _RULE)), *shades]
+    return [(of[0], of[1], of[2]) for of in found]
+
+
+def _mixed(colour: str, part: float) -> str:
+    """A part of a colour, on paper."""
+    pairs = zip(ImageColor.getrgb(_PAPER), ImageColor.getrgb(colour), strict=True)
+    return "#" + "".join(f"{round(p + (c - p) * part):02x}" for p, c in pairs)
 
 
 @cache

@@ -121,9 +121,6 @@ _LEAF_44, _LEAF_65 = (_hybrid(f"ml-dsa-{size}", "issuer-ecdsa-p256") for size in
 _ADOPTED: Final = (_TODAY, _HYBRID, _LEAF_44, *_ML_DSA)
 """In the order in which a server may adopt them."""
 
-DRAWN: Final = tuple(choice.name for choice in (_TODAY, _HYBRID, _ML_DSA[0]))
-"""The columns that pictures show."""
-
 _FROM_RSA: Final = (_TODAYS_RSA, _hybrid("rsa-2048"), *_ML_DSA)
 _GROUPS: Final = (
     *(Choice(group, "ecdsa-p256") for group in ("X25519", "secp256r1", "secp384r1")),

@@ -18,7 +18,6 @@ from tlsperf.contract.results import Cell, Ratio, Row, Table
 from tlsperf.contract.text import ABSENT, interval_text, value_text
 from tlsperf.report.pairs import tested_in
 from tlsperf.report.price_list import (
-    DRAWN,
     MEMORY,
     PRICE_TABLES,
     RATE,
@@ -272,15 +271,6 @@ def _segments(series: Series, shown: Mapping[Key, tuple[Table, Row]]) -> dict[Id
     key = segments_of(series.key)
     cells = shown[key][1].cells if key and key in shown else []
     return {cell.implementation: round(cell.value) for cell in cells if cell.value}
-
-
-def drawn_prices(tables: Iterable[Table]) -> list[Table]:
-    """What pictures show of a price list: the times of both sides in the columns that are drawn."""
-    return [
-        table.model_copy(update={"rows": [row for row in table.rows if row.name in DRAWN]})
-        for table in tables
-        if table.anchor in ("prices-server", "prices-client")
-    ]
 
 
 # --- captions -------------------------------------------------------------------------------------

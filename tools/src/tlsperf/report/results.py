@@ -29,7 +29,6 @@ from tlsperf.contract.spreads import ModelSpreads
 from tlsperf.contract.text import counted, listed, share, shown
 from tlsperf.load.formats import FOREIGN
 from tlsperf.report.asked import asked_for
-from tlsperf.report.headlines import headlines
 from tlsperf.report.prices import price_tables, tested_prices
 from tlsperf.report.tables import comparisons, grouped, tables
 
@@ -262,7 +261,7 @@ def measured_report(
         count_floor,
     )
     groups = grouped(series.rows)
-    asked = asked_for(claims, list(groups.values()), implementations, report.baseline)
+    asked = asked_for(claims, list(groups.values()), implementations, report.baseline, hosts)
     count = comparisons(groups.values(), report.baseline, series.rules) + asked.tested
     count = max(1, count + tested_prices(series.rows, series.rules))
     series = replace(series, rules=replace(series.rules, comparisons=count))
@@ -274,6 +273,7 @@ def measured_report(
     timed = any(not METRICS[row.metric].is_count for table in of_rows for row in table.rows)
     results = Results(
         id=report.id,
+        page=report.page or None,
         title=report.title,
         date=report.date,
         time=report.time,
@@ -282,7 +282,6 @@ def measured_report(
         runs=[_reference(run, known_hosts) for run in runs],
         hosts=hosts,
         implementations=_shown(implementations, runs, hosts, known_hosts),
-        headlines=headlines(of_rows, [shown(i) for i in implementations], report),
         tables=of_rows,
         charts=[],
         comparisons=asked.compared(series.rules),

@@ -13,7 +13,6 @@ from tlsperf.contract.results import Cell, Results, Row, Table
 from tlsperf.load.run import load_run
 from tlsperf.publish.assemble import results_of
 
-REPORTS = Path("content", "perf")
 RUNS = Path("data", "runs")
 
 

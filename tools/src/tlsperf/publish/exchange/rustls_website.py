@@ -2,7 +2,7 @@
 
 docs/export.md describes the front matter that its templates read. Figures have two decimals, as on
 that site. The page has the order of the reports there: system configuration, versions,
-measurements, results, and one chart each for transfers, full and resumed handshakes.
+measurements, results, and one picture of ratios each for transfers, full and resumed handshakes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results, ShownImplementation, Table
 from tlsperf.contract.text import listed, markdown
-from tlsperf.publish.exchange.publication import REPORTS, Publication
+from tlsperf.publish.exchange.publication import Publication
+from tlsperf.report.charts.dots import picture_files
+from tlsperf.report.picture import picture
 
 LIBRARIES: Final = ("rustls", "openssl", "boringssl")
 """The libraries of the dials, in the order of the front matter."""
@@ -35,9 +37,9 @@ no hybrid group.
 """
 
 _CHARTS: Final = {
-    "transfer": ("transfer", "graph of transfer speeds"),
-    "full-handshakes": ("full-handshake", "graph of full handshakes"),
-    "resumed-handshakes": ("resumed-handshake", "graph of resumed handshakes"),
+    "transfer": ("transfer", "ratios of transfer speeds"),
+    "full-handshakes": ("full-handshake", "ratios of full handshakes"),
+    "resumed-handshakes": ("resumed-handshake", "ratios of resumed handshakes"),
 }
 """By table: the end of the picture's file name, and its text alternative."""
 
@@ -62,13 +64,19 @@ def rustls_website(publication: Publication) -> dict[str, str]:
             f"export rustls-website: {results.id} has {len(results.hosts)} hosts: expected one, "
             "which the page describes"
         )
-    charts = {chart.table: chart.file for chart in results.charts}
     text = "\n".join([*_front_matter(results, shown), *_prose(results, shown, tables)]) + "\n"
     files = {f"content/perf/{results.date}-report.md": text}
     for anchor, (name, _) in _CHARTS.items():
-        drawn = publication.root / REPORTS / results.id / charts[anchor]
-        files[f"static/{results.date}-{name}.svg"] = on_white(drawn.read_text(encoding="utf-8"))
+        files[f"static/{results.date}-{name}.svg"] = on_white(_drawn(results, anchor))
     return files
+
+
+def _drawn(results: Results, table: str) -> str:
+    """The ratios of a table, as wide screens show them. Raises UserError if it has none."""
+    dots = picture([results], [table], anchor=table)
+    if dots is None:
+        raise AssertionError("rows that were chosen have ratios, or picture raises")
+    return picture_files(dots)[f"{table}.svg"]
 
 
 def on_white(svg: str) -> str:

@@ -8,26 +8,19 @@ from tlsperf.contract.results import Results
 from tlsperf.report.charts import (
     bars,
     heatmap,
-    key_exchange,
     latency,
     layouts,
     memory,
-    set_up,
     threads,
-    versions,
     working_set,
 )
 from tlsperf.report.charts.kind import Around, Drawing, Kind, draw_first
-from tlsperf.report.prices import drawn_prices
 
 KINDS: Final[tuple[Kind, ...]] = (
     layouts,
     threads,
     latency,
     memory,
-    set_up,
-    versions,
-    key_exchange,
     working_set,
     heatmap,
     bars,
@@ -36,24 +29,18 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def charts_of(results: Results) -> list[Drawing]:
-    """The charts of a report in the order of its tables, after those of its price list.
+    """The charts of a report in the order of its tables; `svg.draw` makes each file.
 
-    `svg.draw` makes each file.
+    Ratios of rates are dots of the picture instead (`report/picture.py`).
     """
     cores = {host.cores for host in results.hosts}
     around = Around(
         implementations={i.id: i for i in results.implementations},
         cores=cores.pop() if len(cores) == 1 else None,
     )
-    of_prices = [
-        drawing
-        for table in drawn_prices(results.prices or ())
-        for drawing in draw_first([bars], table, around)
-    ]
-    of_tables = [
+    return [
         drawing
         for table in results.tables
         if not table.by_phase and not threads.doubled(table, results.tables)
         for drawing in draw_first(KINDS, table, around)
     ]
-    return [*of_prices, *of_tables]

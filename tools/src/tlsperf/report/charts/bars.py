@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import Cell, Row, ShownImplementation, Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing
 from tlsperf.report.charts.lines import MILLION, figures_axis
@@ -28,7 +29,7 @@ from tlsperf.report.charts.panels import (
 from tlsperf.report.charts.theme import COLOUR, text_width
 
 MOST_BARS: Final = 48
-"""A table with more cells has no chart of this kind: it would not be readable."""
+"""A table with more cells has no chart of this kind."""
 
 BAR: Final = 9
 AFTER: Final = 7
@@ -39,7 +40,13 @@ NOT_COUNTED: Final = " (not counted)"
 
 
 def applies(table: Table) -> bool:
-    """Whether a table has few enough bars."""
+    """Whether a table has few enough bars, and no ratios of rates: those are dots of the picture."""
+    is_count = all(METRICS[row.metric].is_count for row in table.rows)
+    return fits(table) and (is_count or table.baseline is None)
+
+
+def fits(table: Table) -> bool:
+    """Whether a table has few enough bars to be readable."""
     return sum(len(row.cells) for row in table.rows) <= MOST_BARS
 
 

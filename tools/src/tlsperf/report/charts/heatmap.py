@@ -51,7 +51,7 @@ DOWN: Final = "\u25bc"
 
 def applies(table: Table) -> bool:
     """Whether a table has ratios, and more figures than bars can show."""
-    many = len(table.implementations) > MOST_COLUMNS or not bars.applies(table)
+    many = len(table.implementations) > MOST_COLUMNS or not bars.fits(table)
     return table.baseline is not None and many
 
 

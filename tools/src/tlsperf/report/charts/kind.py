@@ -7,8 +7,7 @@ from typing import NamedTuple, Protocol
 
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Chart, Key, Row, ShownImplementation, Table
-from tlsperf.report.charts.head import MARGIN, head_of
-from tlsperf.report.charts.panels import Picture
+from tlsperf.report.charts.panels import MARGIN, Picture
 
 
 class Around(NamedTuple):
@@ -66,7 +65,7 @@ def titled(
 ) -> Drawing:
     """A chart by the name of its file, of the table at `anchor` unless `table` is given.
 
-    Its size is that of the picture with margins, and the head above it.
+    Its size is that of the picture with margins.
     """
     chart = Chart(
         anchor=f"chart-{anchor}",
@@ -76,11 +75,10 @@ def titled(
         note=note or None,
         keys=list(legend),
         width=picture.width + 2 * MARGIN,
-        height=picture.height + MARGIN,
+        height=picture.height + 2 * MARGIN,
         table=table or anchor,
     )
-    height = head_of(chart).height + chart.height
-    return Drawing(chart.model_copy(update={"height": height}), picture)
+    return Drawing(chart, picture)
 
 
 def groups_of(table: Table, *without: str) -> dict[Scenario, list[Row]]:

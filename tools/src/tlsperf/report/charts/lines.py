@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -30,8 +30,6 @@ RIGHT: Final = 16
 AXIS: Final = 20
 MILLION: Final = 1e6
 """From this value on, an axis prints 2M: its numbers have room for seven characters."""
-AS_MANY_AS_FIT: Final = MappingProxyType({"labelOverlap": "parity", "labelSeparation": 8})
-"""The axis whose names are left out where two would touch."""
 MOST_DOTS: Final = 10
 """A line with up to this number of points has a dot for each; others show corners and intervals."""
 
@@ -93,17 +91,6 @@ def lines_over(
 def point_of(x: float | None, cell: Cell) -> Point | None:
     """The point of a figure and its interval; None without a figure or a position."""
     return None if x is None or cell.value is None else Point(x, cell.value, cell.low, cell.high)
-
-
-def broken(colour: str, points: Iterable[Point | None]) -> list[Line]:
-    """A line that is broken wherever a point is missing."""
-    runs: list[list[Point]] = [[]]
-    for point in points:
-        if point is None:
-            runs.append([])
-        else:
-            runs[-1].append(point)
-    return [Line(colour, run) for run in runs if run]
 
 
 def lines(

@@ -23,6 +23,8 @@ SINGLE: Final = 312
 """Width of a single panel: scaled to 288, its text of 12 pixels is still 11 pixels high."""
 
 LINE: Final = 15
+MARGIN: Final = 12
+"""Margin of a chart's file in pixels, on all sides."""
 COLUMNS: Final = 3
 GAP: Final = 24
 DASHES: Final = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 2", "14 3 3 3")

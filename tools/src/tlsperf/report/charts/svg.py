@@ -17,12 +17,20 @@ from xml.sax.saxutils import escape, quoteattr
 import vl_convert
 
 from tlsperf.contract.results import Chart
-from tlsperf.report.charts.head import MARGIN, head_of
-from tlsperf.report.charts.panels import LINE, Picture
-from tlsperf.report.charts.theme import CLASSES, CONFIG, FONT, FONT_SIZE, PAPER
+from tlsperf.report.charts.panels import LINE, MARGIN, Picture
+from tlsperf.report.charts.theme import (
+    CLASSES,
+    CONFIG,
+    FIGURE_CONFIG,
+    FIGURE_SIZE,
+    FONT,
+    FONT_SIZE,
+    PAPER,
+)
 
 VEGA_LITE: Final = "6.4"
 
+_CAPS: Final = {"circle": "round", "square": "square"}
 _ANCHORS: Final = {"center": "middle", "right": "end"}
 _BASELINES: Final = {"top": 0.79, "middle": 0.3}
 """How far the baseline of a text is below its position, in parts of the font size, as Vega has it."""
@@ -41,40 +49,68 @@ def draw(picture: Picture, chart: Chart) -> str:
 
     Each panel is an SVG within it, which a page can arrange. Raises ValueError for a colour that is
     not in the theme, because it could not be recoloured, and for a mark of another type than text,
-    rect, rule, line and circle.
+    rect, rule, line, circle, square and diamond.
     """
+    panels = [
+        f'<svg class="panel" fill="none" x="{MARGIN + x}" y="{MARGIN + y}" '
+        f'width="{panel.width}" height="{panel.height}" '
+        f'viewBox="{-panel.left} {-panel.top} {panel.width} {panel.height}">{marks}</svg>'
+        for panel, (x, y), marks in zip(
+            picture.panels, picture.places, _panels(picture, CONFIG), strict=True
+        )
+    ]
+    # The page of a report takes the text between the tags of this group.
+    content = '\n<g class="panels">' + "\n".join(panels) + "</g>"
+    size = chart.width, chart.height, FONT_SIZE
+    return _file(chart.anchor, size, chart.title, chart.description, content)
+
+
+def draw_figure(picture: Picture, anchor: str, title: str, description: str) -> str:
+    """The SVG of a drawing that a page shows as it is; its ids start with `anchor`.
+
+    All of its text has `FIGURE_SIZE`. Raises ValueError as `draw` does.
+    """
+    panels = [
+        f'<g fill="none" transform="translate({x + panel.left} {y + panel.top})">{marks}</g>'
+        for panel, (x, y), marks in zip(
+            picture.panels, picture.places, _panels(picture, FIGURE_CONFIG), strict=True
+        )
+    ]
+    size = picture.width, picture.height, FIGURE_SIZE
+    return _file(anchor, size, title, description, "\n".join(panels))
+
+
+def _file(
+    anchor: str, size: tuple[int, int, int], title: str, description: str, content: str
+) -> str:
+    """A file of a width, a height and a font size in pixels."""
+    width, height, font = size
+    ids = f"{anchor}-title", f"{anchor}-desc"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="{" ".join(ids)}" '
+        f'font-family={quoteattr(FONT)} font-size="{font}">'
+        f'<title id="{ids[0]}">{escape(title)}</title>'
+        f'<desc id="{ids[1]}">{escape(description)}</desc>'
+        f'<rect class="{CLASSES[PAPER]}" fill="{PAPER}" width="100%" height="100%"/>{content}'
+        "</svg>\n"
+    )
+
+
+def _panels(picture: Picture, config: Mapping[str, Any]) -> list[str]:
+    """What is visible of each panel, around the origin of its plot."""
     scene = vl_convert.vegalite_to_scenegraph(
         {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "vconcat": [panel.view for panel in picture.panels],
             "resolve": {"scale": {"color": "independent", "size": "independent"}},
-            "config": CONFIG,
+            "config": config,
         },
         vl_version=VEGA_LITE,
         allowed_base_urls=[],
     )
     views = scene["scenegraph"]["items"][0]["items"]
-    title, description = f"{chart.anchor}-title", f"{chart.anchor}-desc"
-    head = head_of(chart)
-    panels = [
-        f'<svg class="panel" fill="none" x="{MARGIN + x}" y="{y + head.height}" '
-        f'width="{panel.width}" height="{panel.height}" '
-        f'viewBox="{-panel.left} {-panel.top} {panel.width} {panel.height}">'
-        + "\n".join(_written(_marks(view["items"][0]["items"], 0, 0)))
-        + "</svg>"
-        for panel, (x, y), view in zip(picture.panels, picture.places, views, strict=True)
-    ]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{chart.width}" height="{chart.height}" '
-        f'viewBox="0 0 {chart.width} {chart.height}" role="img" '
-        f'aria-labelledby="{title} {description}" '
-        f'font-family={quoteattr(FONT)} font-size="{FONT_SIZE}">'
-        f'<title id="{title}">{escape(chart.title)}</title>'
-        f'<desc id="{description}">{escape(chart.description)}</desc>'
-        f'<rect class="{CLASSES[PAPER]}" fill="{PAPER}" width="100%" height="100%"/>{head.svg}\n'
-        # The page of a report takes the text between the tags of this group.
-        '<g class="panels">' + "\n".join(panels) + "</g></svg>\n"
-    )
+    return ["\n".join(_written(_marks(view["items"][0]["items"], 0, 0))) for view in views]
 
 
 # --- reading of a scene --------------------------------------------------------------------------
@@ -104,8 +140,12 @@ def _drawn(kind: str, item: Mapping[str, Any], x: float, y: float) -> Iterator[_
             for n, line in enumerate(lines):
                 if line:
                     yield _text(line, item, left, top + n * LINE)
-        case "symbol" if item["shape"] == "circle":
+        case "symbol" if item["shape"] in _CAPS:
             yield _shape(kind, item, [(left, top)])
+        case "symbol" if item["shape"] == "diamond":
+            half = math.sqrt(item["size"]) / 2
+            corners = [(left, top - half), (left + half, top), (left, top + half)]
+            yield _shape("rect", item, [*corners, (left - half, top)])
         case "rule":
             end = x + item.get("x2", item["x"]), y + item.get("y2", item["y"])
             yield _shape(kind, item, [(left, top), end])
@@ -117,22 +157,31 @@ def _drawn(kind: str, item: Mapping[str, Any], x: float, y: float) -> Iterator[_
 
 
 def _shape(kind: str, item: Mapping[str, Any], corners: Sequence[tuple[float, float]]) -> _Mark:
-    """A line, an area or a dot. A dot is the round end of a line of length zero."""
+    """A line, an area or a dot. A dot is the end of a line of length zero: round or a square."""
     if kind == "rect":
-        paint = {"fill": item["fill"], "fill-opacity": _number(item.get("fillOpacity", 1))}
+        paint = {"fill": item["fill"], "fill-opacity": f"{item.get('fillOpacity', 1):g}"}
     elif kind == "symbol":
-        width = _number(math.sqrt(item["size"]))
-        paint = {"stroke": item["fill"], "stroke-width": width, "stroke-linecap": "round"}
+        paint = {
+            "stroke": item["fill"],
+            "stroke-width": _number(math.sqrt(item["size"])),
+            "stroke-linecap": _CAPS[item["shape"]],
+            "stroke-opacity": f"{item.get('fillOpacity', 1):g}",
+        }
     else:
         dash = ",".join(map(str, item.get("strokeDash", ())))
         width = _number(item.get("strokeWidth", 1))
-        paint = {"stroke": item["stroke"], "stroke-width": width, "stroke-dasharray": dash}
+        paint = {
+            "stroke": item["stroke"],
+            "stroke-width": width,
+            "stroke-dasharray": dash,
+            "stroke-opacity": f"{item.get('strokeOpacity', 1):g}",
+        }
     end = "Z" if kind == "symbol" else ""
     return _Mark(_painted(paint), {"d": path(corners) + end})
 
 
 def _text(line: str, item: Mapping[str, Any], x: float, y: float) -> _Mark:
-    below = round(_BASELINES.get(item["baseline"], 0) * FONT_SIZE)
+    below = round(_BASELINES.get(item["baseline"], 0) * item["fontSize"])
     paint = {"fill": item["fill"], "text-anchor": _ANCHORS.get(item["align"], "")}
     if item.get("angle"):  # a quarter turn to the left
         paint["transform"] = "rotate(270)"
@@ -186,7 +235,9 @@ def _number(value: float) -> str:
 
 def _written(marks: Iterable[_Mark]) -> Iterator[str]:
     """Each run of marks with the same paint as one element: a path, a text, or a group of texts."""
-    for paint, run in itertools.groupby(marks, key=lambda mark: mark.paint):
+    for (_, paint), run in itertools.groupby(
+        marks, key=lambda mark: ("d" in mark.place, mark.paint)
+    ):
         alike = list(run)
         if "d" in alike[0].place:
             yield _element("path", {**paint, "d": "".join(mark.place["d"] for mark in alike)})

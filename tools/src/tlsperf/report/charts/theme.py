@@ -61,6 +61,27 @@ CONFIG: Final[Mapping[str, Any]] = {
     },
 }
 
+FIGURE_SIZE: Final = 16
+"""Size of all text of a figure in two drawings: that of prose."""
+
+FIGURE_CONFIG: Final[Mapping[str, Any]] = {
+    **CONFIG,
+    "text": {**CONFIG["text"], "fontSize": FIGURE_SIZE},
+    "axis": {**CONFIG["axis"], "labelFontSize": FIGURE_SIZE},
+}
+
+
+def figure_text_width(text: str, weight: str = "normal") -> float:
+    """The width of a text of a figure in pixels, enough for the widest common sans-serif."""
+    parts = sum(
+        0.38 if c in _SLIM else 0.97 if c in _BROAD else 0.7 if c.isupper() else 0.61 for c in text
+    )
+    return parts * FIGURE_SIZE * (1.12 if weight == "bold" else 1)
+
+
+_SLIM: Final = frozenset(" ijlI.,:;|'()[]ftr!/-")
+_BROAD: Final = frozenset("mwMW@%→←—×")
+
 
 def text_width(characters: int) -> int:
     """The width of a text in pixels, enough for the widest common sans-serif (Verdana)."""
@@ -71,6 +92,10 @@ COLOUR: Final[Mapping[str, Any]] = {
     "field": "colour",
     "type": "nominal",
     "legend": None,
-    "scale": {"domain": [*LIGHT, *HEAT], "range": [*LIGHT.values(), *HEAT.values()]},
+    "scale": {
+        "domain": [*LIGHT, *HEAT, "text", "paper"],
+        "range": [*LIGHT.values(), *HEAT.values(), TEXT, PAPER],
+    },
 }
-"""The Vega-Lite channel from a library's colour class, or a name of HEAT, to its colour."""
+"""The Vega-Lite channel from a library's colour class, a name of HEAT, text or paper to its colour.
+"""
