@@ -115,7 +115,7 @@ class _Made:
             for quoted in answer.rows
             for i in self.shown
         }
-        notes = footnotes([list(cells.values())], often=1)
+        notes = footnotes(cells.values())
         columns = [self._head(quoted) for quoted in answer.rows]
         names = _names(self.shown)
         heads = [{"label": names[i.id], "colour": i.colour} for i in self.shown]

@@ -60,15 +60,14 @@ def side_by_side(
     parts: Sequence[Results],
     anchor: Identifier,
     rows: Sequence[Identifier] = (),
-    implementations: Sequence[Identifier] = (),
     own: Collection[Identifier] = (),
 ) -> dict[str, Any]:
     """The table `anchor` of all parts that have it, for templates.
 
     Of two parts of one host the first that has a figure stands. An implementation without any is
     named below the table, as is a part whose ratios, unit or kind are others, unless a part of that
-    kind is one of `own`, which begin other tables of it on the page. `rows` and `implementations`
-    choose among those of the table, in this order; absent: all. Raises KeyError if no part has it.
+    kind is one of `own`, which begin other tables of it on the page. `rows` chooses among those of
+    the table, in this order; absent: all. Raises KeyError if no part has it.
     """
     having = [
         (part, table) for part in parts for table in tables_of(part) if table.anchor == anchor
@@ -83,15 +82,14 @@ def side_by_side(
         for host in dict.fromkeys(host_of_part(part) for part, _ in alike)
     ]
     shown = {i.id: i for part, _ in alike for i in part.implementations}
-    every = dict.fromkeys(i for _, table in alike for i in table.implementations)
-    named = [i for i in implementations or every if i in every]
+    named = dict.fromkeys(i for _, table in alike for i in table.implementations)
     known = {row.anchor: row for _, table in reversed(alike) for row in table.rows}
     order = dict.fromkeys(row.anchor for _, table in alike for row in table.rows)
     chosen = [known[row] for row in rows or order if row in known]
     anchors = {row.anchor for row in chosen}
     cells = [c for _, t in alike for row in t.rows if row.anchor in anchors for c in row.cells]
     figured = {cell.implementation for cell in cells if cell.value is not None}
-    of = [i for i in named if i in figured] or named
+    of = [i for i in named if i in figured] or list(named)
     why = {i: next((c.note for c in cells if c.implementation == i and c.note), "") for i in named}
     without = {shown[i].label: why[i] for i in named if i not in of}
     made = _Made(hosts, [shown[i] for i in of], chosen, first, [t for _, t in alike]).table()
@@ -139,7 +137,7 @@ class _Made:
             for row in self.rows
         ]
         flat = [cell for row in cells for of in row for cell in of]
-        notes = footnotes([flat], often=1)
+        notes = footnotes(flat)
         heads = [
             {"label": i.label, "colour": i.colour}
             | ({"baseline": True} if i.id == baseline else {})
