@@ -383,15 +383,20 @@ def measure_fork(stage: Stage) -> None:
     expect(measured["suite"]["name"] == f"{SUITE}-part", "the run is no run of the suite")
 
 
-def fork_of_rustls(folder: Path) -> str:
-    """Makes a repository with the rustls that is locked; returns its commit."""
+def source_of(name: str) -> Path:
+    """The folder of a package that is locked."""
     # Without the platform, cargo requires the packages of every other system too.
     platform = run(["rustc", "--print", "host-tuple"]).strip()
     command = ["cargo", "metadata", "--format-version=1", "--offline", "--locked"]
     command += ["--filter-platform", platform]
     metadata = json.loads(run([*command, "--manifest-path", str(ROOT / "bench" / "Cargo.toml")]))
-    (package,) = (it for it in metadata["packages"] if it["name"] == "rustls")
-    shutil.copytree(Path(package["manifest_path"]).parent, folder / "rustls")
+    (package,) = (it for it in metadata["packages"] if it["name"] == name)
+    return Path(package["manifest_path"]).parent
+
+
+def fork_of_rustls(folder: Path) -> str:
+    """Makes a repository with the rustls that is locked; returns its commit."""
+    shutil.copytree(source_of("rustls"), folder / "rustls")
     run(["git", "init", "--quiet", str(folder)])
     run(["git", "add", "--all"], cwd=folder)
     commit(folder, folder / "README", "A fork.\n")

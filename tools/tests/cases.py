@@ -57,10 +57,11 @@ class Case:
     def read(self, files: dict[str, bytes] | None = None) -> Parsed:
         """What an import reads from the case's files, or from others. Raises UserError."""
         raw = {f"raw/{name}": data for name, data in (files or self.files).items()}
+        implementations = {i.id: i for i in RUN.implementations}
         if named_in := FOREIGN[self.format].implementations:
             for path, data in raw.items():
-                named_in(data, path)
-        implementations = {i.id: i for i in RUN.implementations}
+                named = {i.id: i for i in named_in(data, path)}
+                implementations |= named if self.format != "published" else {}
         if self.implementation:
             implementations[self.implementation] = implementation_of(self.implementation)
         listed = [
@@ -93,7 +94,9 @@ class Case:
         return "\n".join(lines) or "nothing"
 
     def _place(self, file: str, line: int) -> str:
-        return f"{file.rpartition('/')[2]} {line}" if len(self.files) > 1 else f"{line}"
+        name = Path(file).name
+        assert name in self.files
+        return f"{name} {line}" if len(self.files) > 1 else f"{line}"
 
     def _row(self, row: ParsedRow) -> str:
         scenario = row.scenario.model_dump(exclude_none=True)

@@ -52,8 +52,8 @@ def rows(**changes: Any) -> list[ParsedRow]:
         ({"variant": "<b>"}, "variant '<b>', expected a word such"),
         (
             {"round": 1},
-            "a second observation of implementation openssl-3.6.1, operation handshake, side "
-            "client, phase total, round 1, metric rate, statistic value, expected each ",
+            "a second observation, after a.txt:3, of implementation openssl-3.6.1, operation "
+            "handshake, side client, phase total, round 1, metric rate, statistic value, expected ",
         ),
     ],
 )

@@ -189,7 +189,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"import {ATTACK}.tar.gz",
         "import raw --out 2026-01-02-a --implementation openssl-3.6.1 --from openssl-bench/2023",
         "compare --tables odd.toml",
-        f"export {SMALL.id} --format csv",
+        f"export csv {SMALL.id}",
         "validate",
         "render",
     ],

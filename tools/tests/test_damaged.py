@@ -230,7 +230,7 @@ class Damage(NamedTuple):
 
 OF_REPORT = [
     f"show content/perf/{RUN}",
-    f"export {RUN} --format csv",
+    f"export csv {RUN}",
     f"render {RUN}",
     "render",
     "build",
@@ -274,7 +274,7 @@ ON_OTHERS = {
     f"noise {OTHER}": "",
     f"compare {OTHER}/{OPENSSL} {OTHER}/{RUSTLS}": "runs",
     f"compare {OPENSSL} {RUSTLS}": "runs raw",
-    f"export {OTHER} --format csv": "runs pages tables",
+    f"export csv {OTHER}": "runs pages tables",
     f"render {OTHER[:10]}-a": "runs pages tables texts",
     f"remove {OTHER[:10]}-a": "runs pages",
     "summary HEAD": "changes",

@@ -98,9 +98,12 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
         import_files([tmp_path / "c" / "three"], "openssl-3.5.1", folder)
 
 
+OF_BORINGSSL = "env LD_LIBRARY_PATH=../boringssl ./bench handshake TLS_AES_256_GCM_SHA384\n"
+
+
 def test_an_invalid_file_writes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
-    good, bad = write(tmp_path / "given", good=BULK, bad=bulk(2) + "Segmentation fault\n")
+    good, bad = write(tmp_path / "given", good=BULK, bad=bulk(2) + OF_BORINGSSL)
     with pytest.raises(FormatError) as error:
         import_files([good, bad], "openssl-3.6.1", folder)
     assert (error.value.file, error.value.line) == (str(bad), 5)
@@ -160,7 +163,7 @@ def test_a_published_table_names_its_implementations(tmp_path: Path) -> None:
     run = import_files(write(tmp_path, table=table), None, tmp_path / "2024-10-18-a-run")
     assert [i.id for i in run.implementations] == ["boringssl-76968bb3", "rustls-0.23.15"]
     assert [row.value for row in load_run(tmp_path / run.id).rows] == [5043.04, 8154.27]
-    with pytest.raises(UserError, match="name their implementations themselves"):
+    with pytest.raises(UserError, match="names its implementations itself"):
         import_files([tmp_path / "table"], "openssl-3.6.1", tmp_path / "2024-10-18-b-run")
 
 
@@ -185,6 +188,14 @@ def test_the_parts_of_an_id(
     assert (found.version, found.provider, found.build) == (version, provider, build)
 
 
+def test_rounds_of_files_are_numbered_on_from_those_of_the_files_before(tmp_path: Path) -> None:
+    files = [tmp_path / f"walltime-{of}.csv" for of in (3, 2, 4)]
+    for file, times in zip(files, ("1,2,3", "4,5", "6,7,8,9"), strict=True):
+        file.write_text(f"handshake_no_resume_ring_1.3_rsa_aes,{times}\n")
+    run = import_files(files, "rustls-0.23.37-ring", tmp_path / "2026-01-02-a-run")
+    assert run.rounds == 9
+
+
 def test_copies_are_not_rounds(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
     thirty = write(tmp_path / "given", **{f"output_{n}": BULK for n in range(30)})
@@ -200,6 +211,38 @@ def test_copies_are_not_rounds(tmp_path: Path) -> None:
         (again,) = write(tmp_path / "again", another=BULK)
         with pytest.raises(FormatError, match=r"found the bytes of raw/openssl-3\.6\.1/one"):
             import_files([again], identifier, folder)
+
+
+BOTH_PROVIDERS = """\
+handshake_no_resume_ring_1.3_rsa_aes,1010150,1400602
+handshake_no_resume_aws_lc_rs_1.3_rsa_aes,936029,960000
+"""
+
+
+def test_a_file_of_several_implementations_is_imported_once_for_each(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "runs" / "2026-01-02-a-run"
+    files = write(tmp_path / "given", **{"walltime.csv": BOTH_PROVIDERS})
+    for _ in range(2):
+        import_files(files, "rustls-0.23.37-ring", folder)
+        run = import_files(files, "rustls-0.23.37-aws-lc-rs", folder)
+        files = write(tmp_path / "given", **{"again.csv": BOTH_PROVIDERS.replace("0", "1")})
+    loaded = load_run(folder)
+    values = {(row.implementation, row.round): row.value for row in loaded.rows}
+    assert values["rustls-0.23.37-ring", 2] == 1400.602
+    assert values["rustls-0.23.37-aws-lc-rs", 3] == 936.129
+    assert len(values) == 8
+    said = [warning.message for warning in run.warnings if warning.code == "left-out"]
+    assert len(said) == len(set(said)) == 4
+    with pytest.raises(FormatError, match="output of its own, not a copy"):
+        import_files(write(tmp_path / "more", copy=BOTH_PROVIDERS), "rustls-0.23.37-ring", folder)
+
+
+def test_a_file_without_a_figure_says_what_was_left_out(tmp_path: Path) -> None:
+    files = write(tmp_path / "given", **{"walltime.csv": BOTH_PROVIDERS.splitlines()[0] + "\n"})
+    folder = tmp_path / "data" / "runs" / "2026-01-02-a-run"
+    with pytest.raises(UserError, match="no figure in what was read; 1 other provider's benchmark"):
+        import_files(files, "rustls-0.23.37-aws-lc-rs", folder)
+    assert not folder.exists()
 
 
 def test_a_peak_of_memory_may_be_that_of_another_round(tmp_path: Path) -> None:
@@ -255,28 +298,32 @@ def test_links_and_special_files_are_rejected(tmp_path: Path) -> None:
         read_run(folder)
 
 
+def test_a_binary_file_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "output"
+    path.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20)
+    with pytest.raises(UserError, match="no line of a known format"):
+        import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
+    assert not (tmp_path / "2026-01-02-a-run").exists()
+
+
 @pytest.mark.parametrize(
-    ("data", "found"),
+    ("data", "line"),
     [
-        (b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20, "no line of a known format"),
-        (BULK.encode() + b"\x00\x01\x02\n", r":5: found '\\x00\\x01\\x02'"),
-        (
-            BULK.replace("6512.01", "9" * 400).encode(),
-            ":3: found value inf, expected a finite number",
-        ),
-        (b"bench " * 2000 + b"\n" + BULK.encode(), ":1: found 'bench"),
+        (BULK.encode() + b"\x00\x01\x02\n", 5),
+        (BULK.replace("6512.01", "9" * 400).encode(), 3),
+        (b"bench " * 2000 + b"\n" + BULK.encode(), 1),
     ],
-    ids=["binary", "zero bytes", "huge", "hostile"],
+    ids=["zero bytes", "huge", "hostile"],
 )
-def test_bad_input_is_rejected_fast_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
+def test_a_bad_line_is_left_out_fast(tmp_path: Path, data: bytes, line: int) -> None:
     path = tmp_path / "output"
     path.write_bytes(data)
     began = time.process_time()
-    with pytest.raises(UserError, match=found) as error:
-        import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
+    run = import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
     assert time.process_time() - began < 2
-    assert len(str(error.value)) < len(str(path)) + 500
-    assert not (tmp_path / "2026-01-02-a-run").exists()
+    [said] = [w.message for w in run.warnings if w.code == "left-out"]
+    assert f"output:{line}: 1 unknown line left out: " in said
+    assert len(said) < 500
 
 
 @pytest.fixture

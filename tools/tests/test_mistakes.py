@@ -161,7 +161,7 @@ MISTAKES = {
     "a folder is imported": use(f"import data {NEW}", "FILE: found 'data', expected a file, not a"),
     "a file to import is of no known format": Mistake(
         f"import config.toml --implementation openssl-3.6.1 {NEW}",
-        "config.toml: no line of a known format (",
+        "config.toml: no line of a known format of docs/import.md",
     ),
     "an import names no run": use(
         "import one --implementation openssl-3.6.1", "--out, the run to make of them: data/runs/<"
@@ -193,13 +193,11 @@ MISTAKES = {
     ),
     "an archive is none": Mistake("import broken.tar.gz", "expected an archive of `tlsbench pack`"),
     "a format to export is misspelt": Mistake(
-        f"export {RUN} --format benchfm", "--format benchfm: expected benchfmt (there are also bmf"
+        f"export benchfm {RUN}", "export benchfm: expected benchfmt (there are also bmf"
     ),
-    "an export names no report": use(
-        "export --format bmf", "export: expected REPORT and --format FORMAT"
-    ),
+    "an export names no report": use("export bmf", "export: expected FORMAT and REPORT"),
     "a report to export is misspelt": Mistake(
-        f"export {RUN[:-1]} --format bmf", f"no report '{RUN[:-1]}': expected {RUN}"
+        f"export bmf {RUN[:-1]}", f"no report '{RUN[:-1]}': expected {RUN}"
     ),
     "a report to remove is misspelt": Mistake(
         f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}': expected {RUN}"
@@ -299,7 +297,7 @@ MISTAKES = {
         "import one --out 0001-01-01-x", "--out: found '0001-01-01', expected a date from 2000 on"
     ),
     "a report is exported into a file": use(
-        f"export {RUN} --format csv --out config.toml",
+        f"export csv {RUN} --out config.toml",
         "--out: found 'config.toml', expected a folder that can be written to",
     ),
     "a commit begins like an option": use(

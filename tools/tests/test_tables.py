@@ -17,7 +17,7 @@ from tlsperf.analysis.sessions import NO_PRIOR
 from tlsperf.contract.metrics import Statistic
 from tlsperf.contract.record import Phase, Scenario
 from tlsperf.contract.results import Cell, Table
-from tlsperf.contract.run import Implementation, RunCounter, Source
+from tlsperf.contract.run import Implementation, RunCounter, Source, Tool
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.tlsbench import Gap
 from tlsperf.report.pairs import prior_to
@@ -595,6 +595,9 @@ def test_a_table_of_counts_names_its_counter() -> None:
         f"{head.replace('3.19', '3.19, 3.20')}2 to 3 rounds. {tail} Ratio to OpenSSL 3, with its "
         "range where rounds differ."
     )
+    theirs = run(tool=Tool(name="rustls' ci-bench"))
+    [made] = tables([theirs], {KEY: [counts(100, 101)]}, PAIRS, BUILDS, THEIRS)
+    assert made.caption.startswith("Counted by rustls' ci-bench; median of 2 to 3 rounds. Ratio to")
     for values in ((100.0,), (100.0, 101.0)):
         of = {OURS: sample(*values)}
         row = series(SCENARIO, "instructions/MiB", "instructions", samples=of)

@@ -161,7 +161,7 @@ def test_the_commands_agree(noted: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for text in (output("show", RUN), output("show", RUN, "--format", "markdown")):
         assert WHY in text
         assert GONE not in text.replace(WHY, "").lower()
-    assert GONE not in output("export", RUN, "--format", "benchfmt").lower()
+    assert GONE not in output("export", "benchfmt", RUN).lower()
     with pytest.raises(UserError, match=f"'boringssl-30cd935' has no figures: {WHY}"):
         compared(noted, "boringssl-30cd935", "openssl-3.6.1")
 

@@ -21,8 +21,8 @@ struct Arguments {
     command: Command,
 }
 
-const EXIT_CODES: &str = "The exit code is 1 if the second build executes more in any scenario, \
-                          and 2 if the builds could not be compared.";
+const EXIT_CODES: &str = "The exit code is 1 if the second build takes more of anything in any \
+                          scenario, and 2 if the builds could not be compared.";
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -66,7 +66,7 @@ pub enum Command {
         #[arg(long, default_value = "text", value_parser = formats(&[Format::Text, Format::Json]))]
         format: Format,
     },
-    /// Compare two builds of a library by the instructions that they execute
+    /// Compare two builds of a library by instructions and allocations
     #[command(after_help = EXIT_CODES)]
     Compare(Box<CompareArguments>),
     /// Put a complete run into one archive, with its checksum beside it
@@ -123,8 +123,8 @@ pub struct CompareArguments {
     /// times
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// Smallest difference that is shown
-    #[arg(long, value_name = "PERCENT", value_parser = bound, default_value = "1%")]
+    /// Smallest difference that is shown; for a figure that repeats less well, it is larger
+    #[arg(long, value_name = "PERCENT", value_parser = bound, default_value = "0.2%")]
     pub bound: f64,
     /// Also measure time, into the folder of a run in data/runs, and print its verdicts
     #[arg(long)]

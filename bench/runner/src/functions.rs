@@ -1,13 +1,16 @@
-//! Which functions account for a difference: the output of `callgrind_annotate` for two profiles.
+//! The functions of Callgrind's profiles: which account for a difference, and which are not cryptography.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use tls_harness::counters::callgrind::instructions;
 
 /// A difference has so many functions at the most.
 const MOST: usize = 10;
+
+/// Shares are found after about 15 passes; more than so many are never made.
+const PASSES: usize = 1000;
 
 /// A function whose instructions differ, in those of one unit of work.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,66 +26,139 @@ impl Function {
     }
 }
 
-/// Instructions of each function itself, without those that it calls, per unit of work.
+/// Instructions of each function itself, without those that it calls.
 pub type Costs = BTreeMap<String, f64>;
 
-/// The functions of a profile, with the amount of work that it covers.
-pub fn costs(profile: &Path, work: f64) -> Result<Costs> {
-    let output = Command::new("callgrind_annotate")
-        .args(["--threshold=100", "--auto=no", "--show-percs=no"])
-        .arg(profile)
-        .output()
-        .context("callgrind_annotate: it comes with valgrind: apt-get install valgrind")?;
-    ensure!(
-        output.status.success(),
-        "callgrind_annotate: {}: {}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    let mut costs = read(&String::from_utf8_lossy(&output.stdout))?;
-    for cost in costs.values_mut() {
-        *cost /= work;
-    }
-    Ok(costs)
+/// The instructions of one process.
+#[derive(Debug, Default, PartialEq)]
+pub struct Profile {
+    pub costs: Costs,
+    /// All instructions.
+    pub total: f64,
+    /// Those of cryptography: of its functions, with all that they call.
+    pub cryptography: f64,
 }
 
-/// Reads the lines `1,234  FILE:FUNCTION [PROGRAM]` below the heading that ends with
-/// `file:function`.
-fn read(text: &str) -> Result<Costs> {
-    let mut lines = text.lines();
-    let heading = lines.by_ref().find(|it| it.ends_with("file:function"));
-    ensure!(
-        heading.is_some_and(|it| it.starts_with("Ir ")),
-        "callgrind_annotate: expected a list of functions by Ir"
-    );
-    let mut costs = Costs::new();
-    for line in lines.filter(|it| !it.starts_with("--")) {
-        let line = line.trim();
-        if line.is_empty() {
+impl Profile {
+    /// Reads a file. The names of functions of cryptography begin with one of `prefixes`.
+    pub fn read(path: &Path, prefixes: &[String]) -> Result<Self> {
+        let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+        Self::parse(&text, prefixes).with_context(|| path.display().to_string())
+    }
+
+    /// Reads the lines of the format (<https://valgrind.org/docs/manual/cl-format.html>).
+    fn parse(text: &[u8], prefixes: &[String]) -> Result<Self> {
+        let total = instructions(text)?;
+        let text = String::from_utf8_lossy(text);
+        ensure!(
+            text.contains("\npositions: line\nevents: Ir\n"),
+            "callgrind's profile: expected Ir by lines"
+        );
+        let mut names: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut costs: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut calls: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+        let (mut caller, mut called, mut is_call) = ("", "", false);
+        for line in text.lines() {
+            if let Some(text) = line.strip_prefix("fn=") {
+                caller = expanded(&mut names, text);
+            } else if let Some(text) = line.strip_prefix("cfn=") {
+                called = expanded(&mut names, text);
+            } else if line.starts_with("calls=") {
+                is_call = true;
+            } else if line
+                .starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first))
+            {
+                // A line without a number counts nothing.
+                let cost = line.split(' ').nth(1).unwrap_or("0");
+                let cost: u64 = cost.parse().with_context(|| {
+                    format!("callgrind's profile: found {line:?}, expected a number")
+                })?;
+                match std::mem::take(&mut is_call) {
+                    true => *calls.entry(caller).or_default().entry(called).or_default() += cost,
+                    false => *costs.entry(caller).or_default() += cost,
+                }
+            }
+        }
+        let sum: u64 = costs.values().sum();
+        let outside = outside(&costs, &calls, |name| is_of(name, prefixes));
+        let mut shared = Costs::new();
+        for (name, cost) in costs {
+            *shared.entry(named(name).to_owned()).or_default() += cost as f64;
+        }
+        ensure!(
+            sum == total,
+            "callgrind's profile: its functions have {sum} instructions, expected {total}"
+        );
+        Ok(Self {
+            total: total as f64,
+            cryptography: total as f64 - outside,
+            costs: shared,
+        })
+    }
+}
+
+/// The name of `(1) name`, or of `(1)` after that.
+fn expanded<'a>(names: &mut BTreeMap<&'a str, &'a str>, text: &'a str) -> &'a str {
+    let (number, name) = text
+        .split_once(") ")
+        .unwrap_or((text.trim_end_matches(')'), ""));
+    match name {
+        "" => names.get(number).copied().unwrap_or(text),
+        name => {
+            names.insert(number, name);
+            name
+        }
+    }
+}
+
+/// Instructions outside of cryptography. What cryptography calls is cryptography. A function that it and
+/// others call, such as malloc, is shared out by the instructions of their calls, and so is all that it
+/// calls. By whole names: without their hashes, a function of Rust for two types would be one.
+fn outside(
+    costs: &BTreeMap<&str, u64>,
+    calls: &BTreeMap<&str, BTreeMap<&str, u64>>,
+    is_cryptography: impl Fn(&str) -> bool,
+) -> f64 {
+    let mut callers: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
+    let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
+    for (&caller, all) in calls {
+        for (&called, &cost) in all.iter().filter(|it| *it.0 != caller && *it.1 > 0) {
+            let callers = callers.entry(called).or_default();
+            callers.push((caller, cost as f64));
+        }
+    }
+    let called = calls.values().flat_map(BTreeMap::keys);
+    for &name in costs.keys().chain(calls.keys()).chain(called) {
+        shares.insert(name, if is_cryptography(name) { 0.0 } else { 1.0 });
+    }
+    callers.retain(|name, _| !is_cryptography(name));
+    // From callers to those that they call; functions that call each other need several passes.
+    for _ in 0..PASSES {
+        let mut most = 0.0_f64;
+        for (name, callers) in &callers {
+            let all: f64 = callers.iter().map(|(_, cost)| cost).sum();
+            let outside = callers.iter().map(|(caller, cost)| shares[caller] * cost);
+            let share = outside.sum::<f64>() / all;
+            let before = shares.insert(name, share).unwrap_or_default();
+            most = most.max((share - before).abs());
+        }
+        if most < 1e-9 {
             break;
         }
-        let (number, place) = line.split_once(' ').unwrap_or((line, ""));
-        // A point stands for a function that counts nothing itself.
-        let number = if number == "." { "0" } else { number };
-        let cost: f64 = number
-            .replace(',', "")
-            .parse()
-            .with_context(|| format!("callgrind_annotate: found {line:?}, expected a number"))?;
-        *costs.entry(named(place).to_owned()).or_default() += cost;
     }
-    ensure!(
-        !costs.is_empty(),
-        "callgrind_annotate: found no function, expected some"
-    );
-    Ok(costs)
+    let own = costs.iter().map(|(name, cost)| shares[name] * *cost as f64);
+    own.sum::<f64>().round()
 }
 
-/// The function of `FILE:FUNCTION [PROGRAM]`, as both builds call it: without the hash that Rust
-/// gives each build, and without the depth of a recursion.
-fn named(place: &str) -> &str {
-    let place = place.trim();
-    let (place, _) = place.rsplit_once(" [").unwrap_or((place, ""));
-    let (_, name) = place.split_once(':').unwrap_or(("", place));
+/// Whether a name begins so, as `aws_lc_rs::` does in `<aws_lc_rs::Key as Drop>::drop`.
+fn is_of(name: &str, prefixes: &[String]) -> bool {
+    let name = name.trim_start_matches(['<', '&', '*']);
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// A function as both builds call it: without the hash that Rust gives each build, and without the
+/// depth of a recursion.
+fn named(name: &str) -> &str {
     let name = match name.rsplit_once('\'') {
         Some((name, depth)) if depth.bytes().all(|it| it.is_ascii_digit()) => name,
         _ => name,
@@ -117,78 +193,141 @@ pub fn differences(a: &Costs, b: &Costs) -> Vec<Function> {
 mod tests {
     use super::*;
 
-    /// As callgrind_annotate 3.19.0 prints it.
-    const LIST: &str = "\
---------------------------------------------------------------------------------
-Profile data file 'a.out' (creator: callgrind-3.19.0)
---------------------------------------------------------------------------------
-Events recorded:  Ir
-Events shown:     Ir
-Thresholds:       100
-Auto-annotation:  off
+    /// As callgrind 3.19.0 writes it: main calls the protocol, that the provider and malloc, and the
+    /// provider malloc and a function without a prefix, which calls the provider again.
+    const PROFILE: &str = "# callgrind format
+version: 1
+creator: callgrind-3.19.0
+cmd:  program count
 
---------------------------------------------------------------------------------
-Ir          
---------------------------------------------------------------------------------
-16,000,300  PROGRAM TOTALS
+positions: line
+events: Ir
+summary: 1000
 
---------------------------------------------------------------------------------
-Ir          file:function
---------------------------------------------------------------------------------
-12,000,000  ???:aes_gcm_enc [/usr/bin/x]
- 3,000,000  ???:<rustls::conn::Connection as core::ops::Drop>::drop::h0123456789abcdef [/usr/bin/x]
- 1,000,000  ./malloc/malloc.c:_int_free [/usr/lib/libc.so.6]
-       200  ./malloc/malloc.c:_int_free'2 [/usr/lib/libc.so.6]
-       100  /build/a.c:f
-        50  ./a.c:f'name [/usr/bin/x]
-        40  ???:x::h0123456789abcdeg [/usr/bin/x]
-        30  ???:x::habc [/usr/bin/x]
-         .  ./csu/libc_start.h:(below main) [/usr/lib/libc.so.6]
+ob=(1) /usr/bin/program
+fl=(1) a.c
+fn=(1) main
+cfn=(2) <rustls::conn::Connection as core::ops::Drop>::drop::h0123456789abcdef
+calls=1 10
+5 1000
 
+fn=(2)
+10 100
+cfi=(2) b.c
+cfn=(3) <aws_lc_rs::Key as Sign>::sign
+calls=2 +3
++1 800
+cob=(2) libc.so
+cfn=(4) malloc
+calls=1 +3
+* 100
+
+fn=(3)
+20 200
+cfn=(4)
+calls=1 +3
+* 40
+cfn=(5) static
+calls=1 +3
+-2 560
+
+ob=(2)
+fn=(4)
+30 130
++2
+31 10
+
+ob=(1)
+fn=(5)
+40 300
+cfn=(6) aws_lc_0_47_0_SHA256
+calls=1 +3
+40 260
+
+fn=(6)
+50 160
+cfn=(7) aws_lc_0_47_0_SHA256'2
+calls=1 +3
+50 100
+
+fn=(7)
+50 100
+
+totals: 1000
 ";
 
+    fn parsed(text: &str) -> Result<Profile> {
+        Profile::parse(text.as_bytes(), &["aws_lc".to_owned()])
+    }
+
     #[test]
-    fn names_of_functions_have_no_hashes_that_differ_between_builds() {
-        let costs = read(LIST).unwrap();
+    fn a_profile_has_each_functions_own_instructions_by_a_name_that_all_builds_share() {
+        let found = parsed(PROFILE).unwrap();
         let expected = [
-            ("<rustls::conn::Connection as core::ops::Drop>::drop", 3e6),
-            ("_int_free", 1_000_200.0),
-            ("aes_gcm_enc", 12e6),
-            ("f", 100.0),
-            ("f'name", 50.0),
-            ("x::h0123456789abcdeg", 40.0),
-            ("x::habc", 30.0),
-            ("(below main)", 0.0),
+            ("<rustls::conn::Connection as core::ops::Drop>::drop", 100.0),
+            ("<aws_lc_rs::Key as Sign>::sign", 200.0),
+            ("malloc", 140.0),
+            ("static", 300.0),
+            ("aws_lc_0_47_0_SHA256", 260.0),
         ];
         let expected: Costs = expected.map(|(name, cost)| (name.to_owned(), cost)).into();
-        assert_eq!(costs, expected);
+        assert_eq!((found.costs, found.total), (expected, 1000.0));
+        assert_eq!(named("f'name"), "f'name");
+        assert_eq!(named("x::h0123456789abcdeg"), "x::h0123456789abcdeg");
+        assert_eq!(named("x::habc"), "x::habc");
     }
 
     #[test]
-    fn the_costs_of_a_profile_are_divided_by_the_units_of_work() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = folder.path().join("profile");
-        let text = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npositions: line\n\
-                    events: Ir\n\nob=/usr/bin/x\nfl=a.c\nfn=f\n1 300\nfn=g\n2 100\n\n\
-                    totals: 400\n";
-        std::fs::write(&profile, text).unwrap();
-        let expected: Costs = [("f", 75.0), ("g", 25.0)]
-            .map(|(name, cost)| (name.to_owned(), cost))
-            .into();
-        assert_eq!(costs(&profile, 4.0).unwrap(), expected);
-        assert!(costs(&folder.path().join("none"), 4.0).is_err());
+    fn what_cryptography_calls_is_cryptography_and_counted_once() {
+        assert_eq!(parsed(PROFILE).unwrap().cryptography, 800.0);
+        let none = Profile::parse(PROFILE.as_bytes(), &[]).unwrap();
+        assert_eq!(none.cryptography, 0.0);
+    }
+
+    /// As OpenSSL's HMAC_CTX_free: the protocol calls it for 10 instructions, cryptography for 90, and it
+    /// calls cryptography.
+    #[test]
+    fn a_function_that_both_call_is_shared_out_with_what_it_calls() {
+        let profile = "# callgrind format\npositions: line\nevents: Ir\nfn=(1) main\n1 100\n\
+            cfn=(2) free_both\ncalls=1 1\n1 10\ncfn=(3) aws_lc_derive\ncalls=1 1\n1 190\nfn=(2)\n\
+            1 20\ncfn=(4) aws_lc_free\ncalls=9 1\n1 80\nfn=(3)\n1 100\ncfn=(2)\ncalls=9 1\n1 90\n\
+            fn=(4)\n1 80\ntotals: 300\n";
+        assert_eq!(parsed(profile).unwrap().cryptography, 300.0 - 102.0);
+    }
+
+    /// `main` calls `map` of one type and the provider, which calls that of another, which calls it.
+    #[test]
+    fn one_function_for_two_types_is_two_functions_where_calls_are_followed() {
+        let [one, other] = ["h0123456789abcdef", "h0123456789abcde0"];
+        let profile = format!(
+            "# callgrind format\npositions: line\nevents: Ir\nfn=(1) main\n1 10\ncfn=(2) map::{one}\n\
+             calls=1 1\n1 20\ncfn=(3) aws_lc::sign\ncalls=1 1\n1 70\nfn=(2)\n1 20\nfn=(3)\n1 30\n\
+             cfn=(4) map::{other}\ncalls=1 1\n1 40\nfn=(4)\n1 15\ncfn=(5) aws_lc::hash\ncalls=1 1\n\
+             1 25\nfn=(5)\n1 25\ntotals: 100\n"
+        );
+        let found = parsed(&profile).unwrap();
+        assert_eq!((found.total, found.cryptography), (100.0, 70.0));
+        assert_eq!(found.costs["map"], 35.0);
     }
 
     #[test]
-    fn text_that_is_not_a_list_of_functions_is_rejected() {
-        for text in [
-            "".to_owned(),
-            LIST.replace("Ir          file", "Dr          file"),
-            LIST.replace("12,000,000", "many"),
-            LIST.split("12,000").next().unwrap().to_owned(),
+    fn a_profile_that_is_not_understood_is_rejected() {
+        for (found, put, said) in [
+            ("events: Ir", "events: Ir Dr", "expected Ir by lines"),
+            (
+                "positions: line",
+                "positions: instr line",
+                "expected Ir by lines",
+            ),
+            ("30 130", "30 many", "expected a number"),
+            ("30 130", "30 131", "1001 instructions, expected 1000"),
+            ("totals: 1000\n", "", "cut off"),
         ] {
-            assert!(read(&text).is_err(), "{text}");
+            let error = parsed(&PROFILE.replace(found, put)).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
         }
+        let error = Profile::read(Path::new("/none"), &[]).unwrap_err();
+        assert_eq!(error.to_string(), "/none");
     }
 
     #[test]

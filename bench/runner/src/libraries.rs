@@ -29,6 +29,9 @@ pub struct Library {
     order: u32,
     workspace: Workspace,
     pub programs: Vec<String>,
+    /// How the names of functions of cryptography begin.
+    #[serde(default)]
+    pub cryptography: Vec<String>,
 }
 
 impl Library {
@@ -63,6 +66,13 @@ impl Libraries {
 
     pub fn iter(&self) -> impl Iterator<Item = &Library> {
         self.0.iter()
+    }
+
+    /// How the names of functions of cryptography begin in builds of a library; nothing if it is
+    /// not known.
+    pub fn cryptography(&self, id: &str) -> &[String] {
+        let library = self.0.iter().find(|it| it.id == id);
+        library.map_or(&[], |it| &it.cryptography)
     }
 
     pub fn of_program(&self, program: &str) -> Option<&Library> {

@@ -237,7 +237,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
     figures(&project, &ordered.out)
 }
 
-/// Counts the instructions of two builds, then prints which takes more.
+/// Counts two builds, then prints which takes more.
 fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     be_quiet(arguments.quiet);
     let project = project()?;
@@ -285,6 +285,11 @@ fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
     ensure!(
         comparison.compares(),
         "nothing was compared: each scenario is absent or failed in one of the builds"
+    );
+    // Not a success: what fails in B has taken no instructions.
+    ensure!(
+        comparison.failed == 0,
+        "not all was compared: a scenario failed in one of the builds; the reason is above"
     );
     if arguments.time {
         let comparisons = listing::comparisons(&order.read(cores())?.suite);

@@ -128,6 +128,17 @@ impl Program {
         counters::profile(&self.path, &self.environment, scenario, side, file)
             .with_context(|| format!("{}, {}", self.implementation.id, scenario.name()))
     }
+
+    /// Allocations of one role's operations, each, and the most bytes of a step that were allocated
+    /// at once; none if the allocator is not glibc's.
+    pub fn allocations(&self, scenario: &Scenario, side: Option<Side>) -> Result<Option<[f64; 2]>> {
+        if self.implementation.allocator.as_deref() != Some(counters::calls::ALLOCATOR) {
+            return Ok(None);
+        }
+        counters::allocations(&self.path, &self.environment, scenario, side)
+            .map(Some)
+            .with_context(|| format!("{}, {}", self.implementation.id, scenario.name()))
+    }
 }
 
 impl Ended {

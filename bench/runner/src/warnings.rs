@@ -42,10 +42,13 @@ pub fn disturbed_rounds_counted(
     warning("disturbed-rounds-counted", message)
 }
 
+/// The code of what `failed_blocks` makes.
+pub const FAILED_BLOCKS: &str = "failed-blocks";
+
 pub fn failed_blocks(id: &str, scenario: &str, blocks: u32, reason: &str) -> RunWarning {
     let blocks = counted(blocks, "block");
     let message = format!("{id} failed in {blocks} of {scenario}: {reason}.");
-    warning("failed-blocks", message)
+    warning(FAILED_BLOCKS, message)
 }
 
 pub fn failed_build(name: &str, reason: &str) -> RunWarning {

@@ -479,8 +479,11 @@ def _print_published(root: Path, file: Path, output: Literal["markdown", "csv"])
     print(tables_text(definition, run, output), end="")
 
 
-@app.command(rich_help_panel=_READ, epilog="Example: tlsperf export 2026-11-26-quick --format bmf")
+@app.command(rich_help_panel=_READ, epilog="Example: tlsperf export bmf 2026-11-26-quick")
 def export(
+    form: Annotated[
+        str | None, typer.Argument(metavar="FORMAT", help="Format of the other tool.")
+    ] = None,
     report: Annotated[
         str | None,
         typer.Argument(
@@ -490,10 +493,6 @@ def export(
             autocompletion=report_names,
         ),
     ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="Format of the other tool."),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -502,20 +501,26 @@ def export(
             help="Folder to write to; by default a single file is printed.",
         ),
     ] = None,
+    append: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The data.js that the format data-js adds the report to, or makes."
+        ),
+    ] = None,
 ) -> None:
     """Writes a report in the format of another tool.
 
-    Without REPORT it lists the formats.
+    Without FORMAT it lists the formats.
     """
     from tlsperf.publish.exchange import FORMS, exported
 
-    if report is None and form is None:
+    if form is None:
         for name, known in FORMS.items():
             print(f"{name:<15}{known.summary}")
-    elif report is None or form is None:
-        raise UsageError("export: expected REPORT and --format FORMAT; alone it lists the formats")
+    elif report is None:
+        raise UsageError("export: expected FORMAT and REPORT; alone it lists the formats")
     else:
-        print(exported(find_root(), form, report, out), end="")
+        print(exported(find_root(), form, report, out, append), end="")
 
 
 @app.command(rich_help_panel=_KEEP, epilog="Example: tlsperf validate")

@@ -5,11 +5,13 @@
 //! third. Each has a second thread that does nothing, because glibc skips locked instructions in a
 //! process with a single thread.
 
+use std::process::Command;
+
 use anyhow::{Context, Result};
 
 use super::{
     callgrind::{self, BUS},
-    counted::Counts,
+    counted::{Counting, Counts},
     kernel,
     marks::Marks,
     sockets,
@@ -25,7 +27,7 @@ use crate::{
 };
 
 /// The allocator whose functions are replaced.
-const ALLOCATOR: &str = "system";
+pub const ALLOCATOR: &str = "system";
 
 /// What was counted.
 struct Counted {
@@ -128,6 +130,14 @@ pub fn unsupported(operation: Operation) -> Option<String> {
     }
 }
 
+/// What a process counts of the calls of the allocator and of locks.
+pub fn interposed(mut program: Command, counting: &Counting) -> Result<interposed::Counts> {
+    let preloaded = interposed::Library::write()?;
+    preloaded.preload(&mut program);
+    let counts = process::answer(program, counting)?;
+    serde_json::from_slice(&counts).context("counts of calls")
+}
+
 /// The figures of one role.
 pub fn measure_side<L: TlsLibrary>(
     library: &L,
@@ -148,17 +158,14 @@ pub fn measure_side<L: TlsLibrary>(
     let profile = process::answer(callgrind::this_program(&[BUS], "count")?, &counting)?;
 
     counting.marks = Marks::Interposed;
-    let preloaded = interposed::Library::write()?;
-    let mut program = process::this_program("count")?;
-    preloaded.preload(&mut program);
-    let calls = process::answer(program, &counting)?;
+    let calls = interposed(process::this_program("count")?, &counting)?;
 
     counting.marks = Marks::Kernel;
     let trace = kernel::Trace::of_this_process();
     process::answer(trace.this_program("count")?, &counting)?;
 
     let counted = Counted {
-        calls: serde_json::from_slice(&calls).context("counts of calls")?,
+        calls,
         locked_instructions: callgrind::locked_instructions(&profile)?,
         kernel: trace.calls()?.len() as u64,
     };

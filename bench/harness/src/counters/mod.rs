@@ -13,13 +13,17 @@ mod marks;
 pub mod sockets;
 pub mod wire;
 
-use std::{path::Path, thread};
+use std::{path::Path, process::Command, thread};
 
 use anyhow::Result;
 
 pub use self::counted::{Counting, count};
-use self::counted::{Counts, countable, not_counted};
+use self::{
+    counted::{Counts, countable, not_counted},
+    marks::Marks,
+};
 use crate::{
+    implementation::MASK_VARIABLE,
     library::TlsLibrary,
     process,
     record::{Measurement, Metric, Observation, Phase, Record, Unit},
@@ -108,6 +112,27 @@ pub fn profile(
     let command = callgrind::program(&[], program, "count", file, environment);
     process::answer(command, &counts.counting)?;
     Ok(counts.amount())
+}
+
+/// Has a program count the allocations of one role, in one fresh process. Returns those of a
+/// handshake, MiB or operation, and the most bytes of a step that were allocated at once.
+pub fn allocations(
+    program: &Path,
+    environment: &[(String, String)],
+    scenario: &Scenario,
+    side: Option<Side>,
+) -> Result<[f64; 2]> {
+    let mut counts = Counts::of(scenario, side)?;
+    counts.counting.marks = Marks::Interposed;
+    let mut command = Command::new(program);
+    command
+        .arg("count")
+        .env_remove("GLIBC_TUNABLES")
+        .env_remove(MASK_VARIABLE)
+        .envs(environment.iter().map(|(name, value)| (name, value)));
+    let found = calls::interposed(command, &counts.counting)?;
+    let peak = found.peaks as f64 / counts.counting.steps as f64;
+    Ok([found.allocations as f64 / counts.amount(), peak])
 }
 
 fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {

@@ -48,9 +48,11 @@ fn compared(sides: [&str; 2]) -> Comparison {
 fn a_program_does_not_differ_from_itself() {
     let found = compared(["tls-rustls-ring", "tls-rustls-ring"]);
     assert_eq!(found.rows.len(), 1);
-    assert_eq!(found.rows[0].verdict(found.bound), Verdict::NoDifference);
+    for figure in &found.rows[0].figures {
+        assert_eq!(figure.verdict(found.bound), Verdict::NoDifference);
+    }
     assert!(!found.is_more());
-    assert_eq!(found.functions.len(), 0);
+    assert_eq!(found.rows[0].functions.len(), 0);
     assert_ne!(found.ids[0], found.ids[1]);
 }
 
@@ -58,12 +60,17 @@ fn a_program_does_not_differ_from_itself() {
 fn the_functions_of_a_difference_are_named() {
     let found = compared(["tls-openssl", "tls-rustls-ring"]);
     let row = &found.rows[0];
-    let [Some(a), Some(b)] = row.counts else {
-        panic!("{row:?}");
-    };
-    assert_ne!(row.verdict(found.bound), Verdict::NoDifference);
-    assert_eq!(found.is_more(), b > a);
-    let (_, functions) = &found.functions[0];
+    let [instructions, protocol, allocations, peak] = &row.figures;
+    let [a, b] = instructions.means().unwrap();
+    assert_ne!(instructions.verdict(found.bound), Verdict::NoDifference);
+    assert_eq!(protocol.means().unwrap().map(|it| it > 0.0), [true; 2]);
+    for figure in [allocations, peak] {
+        assert!(
+            figure.means().unwrap().iter().all(|it| *it >= 1.0),
+            "{figure:?}"
+        );
+    }
+    let functions = &row.functions;
     assert_eq!(functions.len(), 10);
     // Both programs call the C library; most other functions exist in only one of them.
     let of_one = |it: &&Function| it.a == 0.0 || it.b == 0.0;

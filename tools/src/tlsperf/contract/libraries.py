@@ -55,6 +55,9 @@ class Releases(Model):
 
     package: str
     own_numbers: bool = Field(False, description="its version is not the library's")
+    builds: dict[str, str] = Field(
+        {}, description="the library's tag or commit, by version of the package"
+    )
 
 
 class Main(Model):
@@ -78,6 +81,10 @@ class Library(Model):
     programs: list[str] = Field(min_length=1)
     packages: list[str]
     providers: list[str] = Field([])
+    words: list[str] = Field([], description="other names of it in files of tools, in lower case")
+    cryptography: list[str] = Field(
+        [], description="how the names of functions of cryptography begin (docs/compare.md)"
+    )
     needs: list[Need] = Field([])
     releases: Releases | None = None
     main: Main | None = None
@@ -89,6 +96,7 @@ class Unmeasured(Model):
 
     colour: Colour
     names: dict[Identifier, str]
+    words: dict[Identifier, list[str]] = Field({})
 
 
 _M = TypeVar("_M", bound=Model)
@@ -126,6 +134,19 @@ NAMES: Final[Mapping[str, str]] = {library.id: library.name for library in LIBRA
 """Each library's name by its id, in the order in which pages show them."""
 
 PROVIDERS: Final = tuple(name for library in LIBRARIES for name in library.providers)
+
+
+WORDS: Final[Mapping[str, str]] = {
+    word: id
+    for id, words in {
+        **{id: [id] for id in NAMES if len(id) > 2},  # `go` is a word of English
+        **{name: [name] for name in PROVIDERS},
+        **_UNMEASURED.words,
+        **{library.id: [library.id, *library.words] for library in LIBRARIES},
+    }.items()
+    for word in words
+}
+"""The words for a library, or a provider, in names of benchmarks and programs, and its id."""
 
 
 def _colours() -> dict[str, Colour]:

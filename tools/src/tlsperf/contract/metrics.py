@@ -127,7 +127,6 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
             "handshake": ("instructions/handshake",),
             "transfer": ("instructions/MiB",),
             "memory": (),
-            "primitive": (),
             "quic-packet": (),
             ANY: ("instructions/operation",),
         },

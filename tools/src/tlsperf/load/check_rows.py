@@ -60,8 +60,8 @@ def check_rows(rows: Iterable[ParsedRow]) -> None:
     """Raises FormatError at the first row with an unknown name or unit, a negative or infinite
     value, an impossible rate, or what an earlier valid row has observed.
     """
-    known: defaultdict[Scenario, tuple[set[object], set[object]]]
-    known = defaultdict(lambda: (set(), set()))
+    known: defaultdict[Scenario, tuple[set[object], dict[object, ParsedRow]]]
+    known = defaultdict(lambda: (set(), {}))
     for row in rows:
         names, observed = known[row.scenario]
         kind = (row.implementation, row.metric, row.statistic)
@@ -77,10 +77,11 @@ def check_rows(rows: Iterable[ParsedRow]) -> None:
             expected = f"a rate of {LEAST_RATE:g} to {MOST_RATE:g}"
             raise _error(row, f"{row.value:g} {row.unit}", expected)
         observation = (*kind, row.phase, row.round)
-        if observation in observed:
-            found = f"a second observation of {_described(row)}"
-            raise _error(row, found, "each observation once")
-        observed.add(observation)
+        first = observed.setdefault(observation, row)
+        if first is not row:
+            place = f"line {first.line}" if first.file == row.file else f"{first.file}:{first.line}"
+            found = f"a second observation, after {place}, of {_described(row)}"
+            raise _error(row, found, "one of each; import each run as a file of its own")
 
 
 def _check_names(row: ParsedRow) -> None:

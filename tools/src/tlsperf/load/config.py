@@ -17,6 +17,10 @@ from tlsperf.contract.toml_text import read_toml
 FILE: Final = "config.toml"
 _STYLE: Final = Path("static", "style.css")
 _PATH: Final = re.compile(r"https?://[^\s\"'<>]+|[\w.-]+(/[\w.-]+)*")
+_OF_NOBODY: Final = re.compile(
+    r"(?!https?://)|https?://(localhost|127\.0\.0\.1|([\w-]+\.)*example(\.(com|net|org))?)(?![\w.-])"
+)
+"""RFC 2606 keeps some names for examples."""
 _COLOUR: Final = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z]+|(rgb|hsl)a?\([0-9a-z.,%/ -]+\)")
 
 
@@ -72,7 +76,13 @@ class Site(_Table):
 
     title: str
     description: str
+    base_url: str = ""
     extra: _Extra = _Extra()
+
+    @property
+    def address(self) -> str | None:
+        """Its address without a slash at the end; None: only this host or nobody has it."""
+        return None if _OF_NOBODY.match(self.base_url) else self.base_url.rstrip("/")
 
     @property
     def licences(self) -> list[Licence]:

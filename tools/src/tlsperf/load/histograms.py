@@ -56,7 +56,7 @@ def _published(
     data: bytes, file: str, loaded: LoadedRun
 ) -> Iterator[tuple[tuple[Scenario, Identifier], Bin]]:
     """The bins in a published table, if it has any."""
-    for number, line in published.table(data, file)[1]:
+    for number, line in published.table(data, file):
         if "bin_low_ms" not in line:
             return
         figure, _, side = line["figure"].rpartition("-")

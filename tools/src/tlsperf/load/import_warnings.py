@@ -12,7 +12,7 @@ from tlsperf.contract.text import counted
 from tlsperf.load.import_rounds import groups
 from tlsperf.load.rows import Parsed
 
-_CODES: Final = ("missing-figure", "method", "invalid", "missing-scenario")
+_CODES: Final = ("missing-figure", "left-out", "method", "invalid", "missing-scenario")
 """Codes of the warnings that an import writes."""
 
 

@@ -86,6 +86,8 @@ def read_files(
         mine = {file.path for file in (*beside, *files)}
         part = run.model_copy(update={"files": [f for f in run.files if f.path in mine]})
         parsed = foreign_rows(part, known | new, "")
+        in_files = max((row.round or 0 for row in parsed.rows), default=0)
+        run = run.model_copy(update={"rounds": max(run.rounds or 0, in_files) or None})
         check_rows(parsed.rows)
         _check_copies(parsed)
     except FormatError as error:
@@ -95,7 +97,8 @@ def read_files(
     earlier = [w for w in run.warnings if not is_about(w, beside, implementation)]
     rows = [row for row in parsed.rows if row.file[1:] in new]
     if not rows:
-        raise UserError(f"{', '.join(map(str, paths))}: no figure in what was read")
+        why = "".join(f"; {remark.message}" for remark in parsed.remarks[:3])
+        raise UserError(f"{', '.join(map(str, paths))}: no figure in what was read{why}")
     said = {w.message for w in run.warnings}
     fresh = [w for w in about if w.message not in said]
     return Import(run.model_copy(update={"warnings": [*earlier, *about]}), new, rows, fresh)
@@ -177,13 +180,26 @@ def _implementations(
             raise UserError("--implementation is missing: the files do not say what was measured")
         if tables:
             raise UserError(
-                f"{tables[0][0]}: a published table among raw output; import it separately"
+                f"{tables[0][0]}: names its implementations itself; import it separately"
             )
         return [implementation_of(given)]
     if given is not None:
-        raise UserError("--implementation: published tables name their implementations themselves")
+        raise UserError(f"--implementation: {tables[0][0]} names its implementations itself")
     named = [i for path, data, named_in in tables for i in named_in(data, str(path))]
     return list({implementation.id: implementation for implementation in named}.values())
+
+
+def _served(name: str) -> str:
+    """The name under which a raw file is kept and published: `h1load.out` is `h1load-out.txt`.
+
+    No other suffix than those of `RawFile` may be served: a browser runs some.
+    """
+    stem, dot, suffix = name.rpartition(".")
+    return f"{stem}-{suffix}.txt" if dot and suffix in _SUFFIXES else name
+
+
+_SUFFIXES: Final = ("js", "out")
+"""Suffixes that tools give to text files and that are not served."""
 
 
 def _check_copies(parsed: Parsed) -> None:
@@ -209,30 +225,36 @@ def _raw_files(
 ) -> list[RawFile]:
     """The files as run.toml lists them, without round numbers. Raises UserError for duplicates."""
     taken = {file.path for file in old.files} if old else set()
-    known = {file.sha256: file.path for file in old.files} if old else {}
+    known = {_content(file): file.path for file in old.files} if old else {}
     files = []
     for (path, data), format_ in zip(contents, formats, strict=True):
-        name = "/".join(["raw", *([implementation] if implementation else []), path.name])
+        named = _served(path.name)
+        name = "/".join(["raw", *([implementation] if implementation else []), named])
         if name in taken:
             raise UserError(f"{path}: the run already has a file {name}")
         taken.add(name)
-        digest = hashlib.sha256(data).hexdigest()
-        if (earlier_file := known.setdefault(digest, name)) != name:
-            raise FormatError(
-                str(path), None, f"the bytes of {earlier_file}", "output of its own, not a copy"
-            )
         try:
             file = RawFile(
                 path=name,
-                sha256=digest,
+                sha256=hashlib.sha256(data).hexdigest(),
                 bytes=len(data),
                 format=format_.name,
                 implementation=implementation,
             )
         except ValidationError as error:
             raise mismatch(error, str(path)) from None
+        if (earlier_file := known.setdefault(_content(file), name)) != name:
+            raise FormatError(
+                str(path), None, f"the bytes of {earlier_file}", "output of its own, not a copy"
+            )
         files.append(file)
     return files
+
+
+def _content(file: RawFile) -> tuple[str, str | None]:
+    """What another file must not have again: its bytes, or what they hold of one implementation."""
+    splits = file.format in FOREIGN and FOREIGN[file.format].splits
+    return file.sha256, file.implementation if splits else None
 
 
 def _run(

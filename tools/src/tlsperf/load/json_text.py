@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
-from tlsperf.contract.errors import FormatError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tlsperf.contract.errors import FormatError, mismatch
+
+
+class Content(BaseModel):
+    """Base class of what other tools write: what is read must be right, other keys are ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+_C = TypeVar("_C", bound=Content)
 
 MOST_NESTED: Final = 50
 """Limit of values in each other; what is read here has at most 9."""
@@ -14,12 +25,12 @@ MOST_NESTED: Final = 50
 _NESTED: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?+|([\[{])|([\]}])', re.DOTALL)
 
 
-def parse_json(text: str, file: str, first_line: int = 1) -> Any:
+def parse_json(text: str, file: str, first_line: int = 1, *, nan: bool = False) -> Any:
     """The content of a JSON text that starts at line `first_line` of a file.
 
     Raises FormatError for text that is cut off or not JSON, for a repeated key in an object, for
-    NaN, Infinity and numbers with thousands of digits, which JSON does not allow, and for values
-    too deep in each other.
+    numbers with thousands of digits, and for values too deep in each other; without `nan` also for
+    NaN and Infinity, which JSON does not allow.
     """
     depth = 0
     for token in _NESTED.finditer(text):
@@ -28,7 +39,9 @@ def parse_json(text: str, file: str, first_line: int = 1) -> Any:
             line = first_line + text.count("\n", 0, token.start())
             raise FormatError(file, line, f"values more than {MOST_NESTED} deep", "fewer")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=float if nan else _no_constant
+        )
     except json.JSONDecodeError as error:
         found = repr(text[error.pos : error.pos + 40]) if text[error.pos :] else "the end"
         line = first_line + error.lineno - 1
@@ -40,12 +53,38 @@ def parse_json(text: str, file: str, first_line: int = 1) -> Any:
         raise FormatError(file, first_line, str(error), "JSON") from None
 
 
+def read_json(text: str, file: str, model: type[_C]) -> _C:
+    """The content of a JSON text, which may have NaN. Raises FormatError."""
+    try:
+        return model.model_validate(parse_json(text, file, nan=True))
+    except ValidationError as error:
+        raise mismatch(error, file, 1) from None
+
+
 def line_of(text: str, name: str) -> int:
     """The line with the first occurrence of a string; 1 if it is written with other escapes."""
     at = text.find(json.dumps(name))
     if at < 0:
         at = text.find(json.dumps(name, ensure_ascii=False))
     return text.count("\n", 0, max(at, 0)) + 1
+
+
+class Places:
+    """The lines of strings in a JSON text, asked for in the order of the text."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._line = text, 0, 1
+        self._colon = ": " if '": ' in text else ":"
+
+    def line_of(self, key: str, value: str) -> int:
+        """The line of the next pair of this key and value; if there is none, of the last found."""
+        pair = f'"{key}"{self._colon}{json.dumps(value, ensure_ascii=False)}'
+        at = self._text.find(pair, self._at)
+        if at >= 0:
+            self._line += self._text.count("\n", self._at, at)
+        # Without a pair it is written with other escapes: a search for each would take hours.
+        self._at = at + 1 if at >= 0 else len(self._text)
+        return self._line
 
 
 class _NoJsonError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import Implementation, Run
+from tlsperf.contract.text import counted
 from tlsperf.contract.warnings import WarningCode
 
 
@@ -27,6 +29,7 @@ class RawInput(NamedTuple):
     implementation: str = ""
     """Empty if the file itself names its implementations."""
     round: int | None = None
+    """Of the file. A file that holds rounds itself numbers them (`with_rounds`)."""
 
 
 class ParsedRow(NamedTuple):
@@ -66,6 +69,21 @@ class Parsed:
 
     rows: list[ParsedRow] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
+    first: dict[tuple[object, ...], int] = field(default_factory=dict)
+    """The line that had each observation first, of rows that `add_once` added."""
+
+    def add_once(self, row: ParsedRow) -> None:
+        """Adds a row of a file in which nothing repeats: a scenario again is kept and does not count."""
+        observed = (row.scenario, row.metric, row.statistic, row.round)
+        first = self.first.get(observed)
+        if first is None:
+            self.first[observed] = row.line
+        else:
+            variant = f"{(row.scenario.variant or '')[:80]}-line-{row.line}".lstrip("-")
+            scenario = row.scenario.model_copy(update={"variant": variant})
+            note = row.note or f"repeats line {first}; one file must hold one round"
+            row = row._replace(scenario=scenario, note=note)
+        self.rows.append(row)
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,8 @@ class Format:
     """Finds the implementations that a file itself names, from its bytes and name."""
     libraries: Callable[[str], frozenset[str]] | None = None
     """Finds the libraries that the tool can measure, from the first 64 KiB of a file. None: any."""
+    splits: bool = False
+    """Whether one file can have figures of several implementations, each of which gets its own."""
 
 
 def only(*libraries: str) -> Callable[[str], frozenset[str]]:
@@ -110,26 +130,100 @@ def file_by_file(parse: Callable[[RawInput], Parsed]) -> Callable[[Sequence[RawI
     return parse_all
 
 
+def with_rounds(parse: Callable[[RawInput], Parsed]) -> Callable[[Sequence[RawInput]], Parsed]:
+    """Makes a parser of several files from that of one, whose rows can have rounds, from 1: they are
+    numbered on from those of the implementation's files before. Other rows have the file's round.
+    """
+
+    def parse_all(sources: Sequence[RawInput]) -> Parsed:
+        read = [(source, parse(source._replace(round=None))) for source in sources]
+        most: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        for source, parsed in read:
+            rounds, own = most[source.implementation], source.round or 1
+            rounds[own] = max(rounds[own], *(row.round or 0 for row in parsed.rows), 0)
+        together = Parsed()
+        for source, parsed in read:
+            rounds = most[source.implementation]
+            before = sum(of for round, of in rounds.items() if round < (source.round or 1))
+            several = max(rounds.values()) > 1
+            together.rows += [
+                row._replace(round=before + row.round if row.round and several else source.round)
+                for row in parsed.rows
+            ]
+            together.remarks += parsed.remarks
+        return together
+
+    return parse_all
+
+
+class UnknownLineError(FormatError):
+    """A line, or an entry of a JSON file, that its format does not know.
+
+    It is left out and listed; the rest of the file is read. Any other FormatError refuses the file.
+    """
+
+
+class RefusedError(FormatError):
+    """Refuses the file, even if it is about a last line that an interrupted run may have cut off."""
+
+
+@dataclass
+class LeftOut:
+    """What a format does not know in one file."""
+
+    file: str
+    what: str = "unknown line"
+    number: int = 0
+    first: tuple[int, str] | None = None
+    """Line number and text of the first, or of the first with a digit: it may be a figure."""
+    with_digit: int = 0
+    """Which of all had a digit first; 0 if none had."""
+
+    def add(self, line: int, text: str) -> None:
+        self.number += 1
+        is_figure = not self.with_digit and re.search("[0-9]", text)
+        if is_figure:
+            self.with_digit = self.number
+        if is_figure or self.first is None:
+            self.first = (line, text.strip()[:100])
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """One remark, with the number and an example; none if nothing was left out."""
+        if self.first is None:
+            return []
+        line, text = self.first
+        which = ", the first" if self.number > 1 else ""
+        which += " with a digit" if self.with_digit > 1 else ""
+        message = f"{counted(self.number, self.what)} left out{which}: {text!r}"
+        return [Remark(self.file, line, message, "left-out")]
+
+
 def each_line(
     source: RawInput, remarks: list[Remark], read: Callable[[int, str, bool], None]
 ) -> None:
     """Calls `read` with number and text of each line that is not blank, and whether it is the last.
 
-    A FormatError of `read` is raised, except for the last line: an interrupted run may have cut it
-    off, so the error becomes a remark.
+    An UnknownLineError of `read` becomes a part of one remark. Any other FormatError is raised, except,
+    if it is no RefusedError, for the last line: an interrupted run may have cut it off.
     """
     lines = text_of(source).split("\n")
+    left_out = LeftOut(source.name)
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         last = number == len(lines)
         try:
             read(number, line, last)
-        except FormatError:
-            if not last:
+        except FormatError as error:
+            if last and not isinstance(error, RefusedError):
+                message = f"the output was interrupted at {line.strip()[:100]!r}"
+                remarks.append(Remark(source.name, number, message))
+            elif isinstance(error, UnknownLineError):
+                left_out.add(number, line)
+            else:
                 raise
-            message = f"the output was interrupted at {line.strip()[:100]!r}"
-            remarks.append(Remark(source.name, number, message))
+    remarks += left_out.remarks
 
 
 @contextmanager
@@ -142,11 +236,17 @@ def scenario_errors(file: str, line: int) -> Iterator[None]:
 
 
 def primitive_row(
-    source: RawInput, line: int, name: str, rate: float, unit: str, note: str | None
+    source: RawInput,
+    line: int,
+    name: str,
+    rate: float,
+    unit: str,
+    note: str | None,
+    threads: int | None = None,
 ) -> ParsedRow:
     """The rate of the primitive `name`. A note makes the row invalid."""
     with scenario_errors(source.name, line):
-        scenario = Scenario(operation="primitive", variant=name)
+        scenario = Scenario(operation="primitive", threads=threads, variant=name)
     return row_of(source, line, scenario, "rate", rate, unit, note=note)
 
 
@@ -160,13 +260,14 @@ def row_of(
     *,
     statistic: str = "value",
     note: str | None = None,
+    round: int | None = None,
 ) -> ParsedRow:
-    """One observation of the file. A note makes it invalid."""
+    """One observation of the file. A note makes it invalid; `round` is the file's if not given."""
     return ParsedRow(
         file=source.name,
         line=line,
         implementation=source.implementation,
-        round=source.round,
+        round=source.round if round is None else round,
         scenario=scenario,
         metric=metric,
         value=value,
@@ -180,14 +281,16 @@ def foreign_primitive(source: RawInput, line: int, printed: str) -> Scenario:
     """The scenario of a benchmark from another project: a primitive with its name.
 
     Characters that a variant cannot have become a hyphen: `client/X25519` becomes client-X25519. A
-    plus, which joins key shares, becomes `and`.
+    plus, which joins key shares, becomes `and`. Raises UnknownLineError.
     """
     name = re.sub(r"[^A-Za-z0-9._]+", "-", printed.replace("+", "-and-")).strip("-._")
-    if not name or len(name) > MOST_IN_NAME:
-        expected = f"a name of 1 to {MOST_IN_NAME} letters, digits and . _ -"
-        raise FormatError(source.name, line, repr(printed), expected)
-    with scenario_errors(source.name, line):
-        return Scenario(operation="primitive", variant=name)
+    try:
+        if 0 < len(name) <= MOST_IN_NAME:
+            return Scenario(operation="primitive", variant=name)
+    except ValidationError:
+        pass  # it resembles a name of ours, such as sessions-1000
+    expected = f"a name of 1 to {MOST_IN_NAME} letters, digits and . _ -"
+    raise UnknownLineError(source.name, line, repr(printed), expected)
 
 
 MOST_IN_NAME: Final = 100

@@ -4,100 +4,71 @@ make runs both tools and echoes each command before the tool's lines. Both print
 (sender and receiver, client and server), and have the same form for several threads and for memory.
 A grammar (`openssl_bench`, `rustls_bench`) adds the lines of its tool.
 
-Fields are separated by tabs, or by spaces if the output was copied from a terminal. The last line
-may be cut off if the run was interrupted.
+Fields are separated by tabs, or by spaces if the output was copied from a terminal.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Final, NamedTuple, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, NamedTuple
 
-from tlsperf.contract.errors import FormatError
-from tlsperf.contract.operations import Operation
-from tlsperf.contract.record import Protocol, Resumption, Scenario, Side
-from tlsperf.load.rows import (
-    Format,
-    Parsed,
-    ParsedRow,
-    RawInput,
-    Remark,
-    each_line,
-    file_by_file,
-    only,
-    scenario_errors,
-)
-from tlsperf.load.spellings import Suite
+from tlsperf.contract.record import Scenario
+from tlsperf.load import rows
+from tlsperf.load.spellings import CARGO_LINE, PREFIX, Suite
+from tlsperf.load.subjects import check_named
 
-UNITS: Final = {
-    "MB/s": "MiB/s",  # both tools divide by 1024 x 1024
-    "handshakes/s": "handshakes/s",
-    "handshake/s": "handshakes/s",  # rustls until 2023
-}
 RESUMPTIONS: Final = {
     "handshake": "none",
     "handshake-resume": "session-id",
     "handshake-ticket": "ticket",
 }
-SIDES: Final = {"transfer": ("sender", "receiver"), "handshake": ("client", "server")}
-TRANSFER_SIDES: Final = {"send": "sender", "recv": "receiver"}
-DEFAULT_SIZE: Final = 1 << 20
-"""Bytes per write of a transfer, unless the command states another size."""
+_SIDES: Final = {"transfer": ("sender", "receiver"), "handshake": ("client", "server")}
+SIDES: Final = {"send": "sender", "recv": "receiver", "client": "client", "server": "server"}
 
-MODES: Final = ("bulk", *RESUMPTIONS, "memory")
-_PROGRAM: Final = re.compile(r"(?:\S*/)?(?:rustls-)?bench(?:-[a-z-]+)?")
-_BEFORE_PROGRAM: Final = re.compile(r"\$|(?:/usr/bin/)?(?:env|time)|setarch|-R|-f|%M|\w+=\S*")
+_NUMBER: Final = r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e[+-][0-9]{2,3})?"
+"""A number in the form of Rust's {:.2} or of C's %g."""
+RATE: Final = (
+    rf"(?:threads (?P<threads>[1-9][0-9]{{0,4}})(?P<each>(?: {_NUMBER})+) total )?(?P<rate>{_NUMBER})"
+    rf"(?: per-thread (?P<mean>{_NUMBER}))?"
+)
+"""The end of a line without its unit: one rate, or those of the threads, their total and mean."""
+PER_SECOND: Final = "handshakes?/s"
+"""rustls' bench printed handshake/s until 2023."""
+
+_INTEGER: Final = "[1-9][0-9]{0,17}"
+"""A number above zero that fits into 64 bits."""
 _OPTIONS: Final = (
-    "--key-type",
-    "--threads",
-    "--api",
-    "--latency-prefix",
-    "--multiplier",
-    "--provider",
-    "--plaintext-size",
-    "--max-fragment-size",
+    r"(?: --(?:rsa|ecdsa)| --(?:key-type|threads|api|latency-prefix|multiplier|provider)[ =]\S+)*"
 )
-_FLAGS: Final = ("--rsa", "--ecdsa")
+_PROGRAM: Final = r"(?:\S*[/\\])?(?:rustls-)?bench(?:-[a-z-]+)?(?:\.exe)?"
+_COMMAND: Final = re.compile(
+    rf"{PREFIX}{_PROGRAM}(?P<before>{_OPTIONS})"
+    rf"(?: (?P<mode>bulk|{'|'.join(RESUMPTIONS)}|memory) (?P<suite>\w\S*)"
+    rf"(?P<numbers>(?: {_INTEGER})*)(?P<after>{_OPTIONS})| all-tests|)(?: [12]?[>|].*)?"
+)
+_BY_CARGO: Final = re.compile(
+    rf"Running `({PREFIX}{_PROGRAM}(?: .*)?)`"
+    rf"|{PREFIX}cargo (?:\+\S+ )?run(?:(?: (?!-- )\S+)*? --( .*)|(?: .*)?)"
+)
+"""A command that cargo prints or that runs cargo: the first group, or `bench` and the second."""
+_RUNS: Final = re.compile(rf"\$ .*|\w+=.*|\S*/.*|(?:.* )?{_PROGRAM}(?: .*)?")
+"""A line that runs a program: what follows is not of the command before it."""
 _NOISE: Final = re.compile(
-    r"\s*(?:"
     r"make(?:\[[0-9]+\])?: (?!\*\*\*).*"
-    r"|cargo .*"
     r"|(?:g\+\+|c\+\+|clang\+\+|gcc|clang|cc)(?:-[0-9]+)? .*"
-    r"|(?:Compiling|Finished|Updating|Downloading|Downloaded|Locking|Adding|Fresh|Running"
-    r"|Blocking) .*"
-    r")"
 )
-_LOOP: Final = re.compile(r"\s*(?:for \w+ in .*do ?\\?|.*; ?\\|done)\s*")
+_LOOP: Final = re.compile(r"for \w+ in .*do ?\\?|.*; ?\\|done")
 """A loop over numbers of threads: make echoes all of it once, before its output."""
 _FAILED_MAKE: Final = re.compile(r"make(?:\[[0-9]+\])?: \*\*\* .*")
-_INTEGER: Final = re.compile(r"[1-9][0-9]{0,17}")
-"""A number above zero that fits into 64 bits."""
-
-
-class Measured(NamedTuple):
-    """A scenario without its side."""
-
-    operation: str
-    protocol: str | None = None
-    cipher_suite: str | None = None
-    key_exchange: str | None = None
-    certificate: str | None = None
-    authentication: str | None = None
-    resumption: str | None = None
-    threads: int | None = None
-    size: int | None = None
-    record_size: int | None = None
-    variant: str | None = None
 
 
 class Figure(NamedTuple):
     line: int
     command: int
-    measured: Measured
-    side: str | None
+    scenario: Scenario
     value: float
     unit: str
     note: str | None
@@ -107,32 +78,28 @@ class Figure(NamedTuple):
 class Command:
     """An echoed command line of either tool."""
 
-    mode: str
-    suite: str
-    numbers: tuple[int, ...]
+    mode: str = ""
+    suite: str = ""
+    numbers: tuple[int, ...] = ()
     """The numbers after the cipher suite: bytes per write, or sessions."""
-    options: Mapping[str, str]
-
-    def option(self, name: str) -> int | None:
-        """The number of an option; None if the command does not have it."""
-        value = self.options.get(name)
-        return int(value) if value is not None else None
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 class Grammar:
-    """Reads the lines of one tool in one file; each file has its own instance.
+    """Reads the lines of one tool in one file; each file has its own instance."""
 
-    `words` maps the first word of a line to the method that reads it: (line number, all words).
-    """
-
-    words: Mapping[str, Callable[[int, list[str]], None]]
     suites: Mapping[str, Suite]
+    stateful = re.compile("(?!)")
+    """Lines that later lines depend on: one that is not understood ends its command."""
 
-    def __init__(self, source: RawInput) -> None:
+    def __init__(self, source: rows.RawInput) -> None:
         self.source = source
         self.figures: list[Figure] = []
-        self.remarks: list[Remark] = []
+        self.remarks: list[rows.Remark] = []
         self.command: Command | None = None
+        """None: no line says what was run, as after a loop."""
+        self.lost = False
+        """True if a command was not understood: figures after it are left out."""
         self.commands: list[int] = []
         """The line number of each command."""
         self.excused = False
@@ -140,265 +107,158 @@ class Grammar:
         self.repeats_expected: set[int] = set()
         """Commands that run once for each of up to four key types and do not print the type."""
 
-    @property
-    def library(self) -> str | None:
-        """The library that run.toml names for the file."""
-        known = {i.id: i.library for i in self.source.run.implementations}
-        return known.get(self.source.implementation)
-
     def begin(self) -> None:
         """Called after each command, before the lines of its output."""
 
-    def explain(self, number: int, line: str) -> bool:
-        """Whether the line is one that the tool prints without a figure."""
+    def understands(self, number: int, line: str) -> bool:
+        """Reads a line of the tool, with single spaces. False if it is not one."""
         return False
 
     # --- for the tools' grammars -----------------------------------------------------------
 
-    def fail(self, line: int, found: str, expected: str) -> FormatError:
-        return FormatError(self.source.name, line, found, expected)
-
-    def suite(self, line: int, name: str) -> Suite:
-        """The cipher suite that the tool calls `name`. Raises FormatError."""
-        found = self.suites.get(name)
-        if found is None:
-            raise self.fail(line, f"cipher suite {name!r}", "one of " + ", ".join(self.suites))
-        return found
-
     def add(
-        self, line: int, measured: Measured, side: str, value: float, unit: str, note: str | None
-    ) -> None:
-        """Adds a figure. A unit of another operation makes it invalid."""
-        iana = UNITS.get(unit)
-        if iana is None:
-            raise self.fail(line, f"unit {unit!r}", " or ".join(UNITS))
-        belongs = "MiB/s" if measured.operation == "transfer" else "handshakes/s"
-        if iana != belongs:
-            note = f"printed as {unit}, which is no unit of a {measured.operation}"
-        self.figures.append(Figure(line, len(self.commands), measured, side, value, iana, note))
-
-    def rate(
-        self, line: int, words: Sequence[str], number: re.Pattern[str]
-    ) -> tuple[float, int, str]:
-        """Rate, number of threads and unit from the end of a line.
-
-        The line ends with `RATE UNIT`, or `threads N RATE … RATE total SUM per-thread MEAN UNIT`;
-        then the rate is the total.
-        """
-        if len(words) == 2:
-            return self.number(line, words[0], number), 1, words[1]
-        if len(words) < 8 or words[0] != "threads" or not _INTEGER.fullmatch(words[1]):
-            raise self.fail(line, " ".join(words) or "nothing", "a rate and its unit")
-        threads = int(words[1])
-        rest = words[2 + threads :]
-        if threads < 1 or len(rest) != 5 or rest[0] != "total" or rest[2] != "per-thread":
-            expected = f"{threads} rates, their total, the rate per thread and a unit"
-            raise self.fail(line, " ".join(words), expected)
-        each = [self.number(line, word, number) for word in words[2 : 2 + threads]]
-        total = self.number(line, rest[1], number)
-        mean = self.number(line, rest[3], number)
-        for name, printed, computed in (
-            ("total", total, sum(each)),
-            ("mean", mean, total / threads),
-        ):
+        self, line: int, found: re.Match[str], scenario: Mapping[str, object], note: str | None
+    ) -> bool:
+        """Adds the figure of a line that ends with RATE. False if it has no sound one."""
+        rate, each = float(found["rate"]), [float(word) for word in (found["each"] or "").split()]
+        threads = int(found["threads"] or 1)
+        if len(each) != (threads if found["threads"] else 0) or bool(each) != bool(found["mean"]):
+            return False
+        for printed, computed in ((found["rate"], sum(each)), (found["mean"], sum(each) / threads)):
             # for each rate, %g prints six digits and %.2f two decimals
-            if abs(printed - computed) > 2e-5 * computed + 0.01 * threads:
-                raise self.fail(line, f"{name} {printed:g}", f"{computed:g}, as the rates give it")
-        return total, threads, rest[4]
-
-    def number(self, line: int, word: str, pattern: re.Pattern[str]) -> float:
-        """A number in exactly the form that the tool prints. Raises FormatError."""
-        if not pattern.fullmatch(word):
-            raise self.fail(line, f"{word!r}", f"a number like {_EXAMPLES[pattern.pattern]}")
-        return float(word)
-
-
-FIXED: Final = re.compile(r"[0-9]+\.[0-9]{2}")
-"""A number in the form of Rust's {:.2}."""
-GENERAL: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]{2,3})?")
-"""A number in the form of C's %g."""
-_EXAMPLES: Final = {FIXED.pattern: "6496.10", GENERAL.pattern: "6368.22 or 2.1e+06"}
+            if each and abs(float(printed) - computed) > 2e-5 * computed + 0.01 * threads:
+                note = note or f"{printed} where the rates of its threads give {computed:g}"
+        with rows.scenario_errors(self.source.name, line):
+            what = Scenario.model_validate(
+                {**scenario, "side": SIDES[found["side"]], "threads": threads}
+            )
+        # both tools divide by 1024 x 1024
+        unit = "MiB/s" if what.operation == "transfer" else "handshakes/s"
+        self.figures.append(Figure(line, len(self.commands), what, rate, unit, note))
+        return True
 
 
 def transcript(
     name: str, tool: str, line: str, grammar: type[Grammar], libraries: Sequence[str]
-) -> Format:
+) -> rows.Format:
     """The format of files in which a line matches the regular expression `line` at its start."""
     begins = re.compile(f"^(?:{line})", re.MULTILINE)
-    return Format(
+    return rows.Format(
         name,
         tool,
         lambda text, _: begins.search(text) is not None,
-        file_by_file(lambda source: parse(source, grammar)),
-        libraries=only(*libraries),
+        rows.file_by_file(lambda source: parse(source, grammar)),
+        libraries=rows.only(*libraries),
     )
 
 
-def parse(source: RawInput, grammar: type[Grammar]) -> Parsed:
+def parse(source: rows.RawInput, grammar: type[Grammar]) -> rows.Parsed:
     """The rows and remarks of one file. Raises FormatError."""
     tool = grammar(source)
-    each_line(source, tool.remarks, partial(_read_line, tool))
+    rows.each_line(source, tool.remarks, partial(_read_line, tool))
     _end_command(tool)
-    return Parsed(list(_rows(tool)), tool.remarks)
+    return rows.Parsed(list(_rows(tool)), tool.remarks)
 
 
 def _read_line(tool: Grammar, number: int, line: str, last: bool) -> None:
-    words = line.split()
-    reader = tool.words.get(words[0])
-    if reader:
-        reader(number, words)
-    elif _LOOP.fullmatch(line):
-        if words[0] == "for":
+    line = " ".join(line.split())
+    if cargo := _BY_CARGO.fullmatch(line):
+        line = cargo[1] or f"bench{cargo[2] or ''}"
+    if _LOOP.fullmatch(line):
+        if line.startswith("for "):
             _begin_command(tool, number, None)
-    elif command := _command(tool, number, words):
-        _begin_command(tool, number, command)
-    elif _is_memory_figure(tool, words):
-        _add_memory(tool, number, int(words[0]), last)
-    elif tool.explain(number, line) or _NOISE.fullmatch(line):
-        pass
+    elif found := _COMMAND.fullmatch(line):
+        # openssl-bench expects every library in the folder ../openssl
+        check_named(tool.source, number, re.sub(r"\.\./openssl(?![\w.-])", "", line))
+        words = found["before"] + (found["after"] or "")
+        options = dict(re.findall(r"--([\w-]+)(?:[ =](?!--)(\S+))?", words))
+        numbers = tuple(map(int, (found["numbers"] or "").split()))
+        command = Command(found["mode"] or "", found["suite"] or "", numbers, options)
+        if not (cargo and command == tool.command and not _has_figures(tool)):  # printed twice
+            _begin_command(tool, number, command)
     elif _FAILED_MAKE.fullmatch(line):
-        tool.remarks.append(Remark(tool.source.name, number, f"make failed: {line.strip()}"))
-    else:
-        known = ", ".join(tool.words)
-        raise tool.fail(
-            number, repr(line), f"a line of the tool ({known}), a command, or make's output"
-        )
-
-
-def _command(tool: Grammar, line: int, words: list[str]) -> Command | None:
-    """The command that make echoed; None if the line is not a command."""
-    at = next((i for i, word in enumerate(words) if _PROGRAM.fullmatch(word)), None)
-    if at is None or not all(_BEFORE_PROGRAM.fullmatch(w) for w in words[:at]):
-        return None
-    if not any(word in MODES for word in words[at + 1 :]):
-        return None
-    options: dict[str, str] = {}
-    positional: list[str] = []
-    rest = iter(words[at + 1 :])
-    for word in rest:
-        name, equals, value = word.partition("=")
-        if name in _FLAGS:
-            options[name] = ""
-        elif name in _OPTIONS:
-            options[name] = value if equals else next(rest, "")
-        else:
-            positional.append(word)
-    mode, *arguments = positional
-    if mode not in MODES or not arguments or not all(map(_INTEGER.fullmatch, arguments[1:])):
-        expected = f"a command of the tool: {' | '.join(MODES)}, a cipher suite, numbers"
-        raise tool.fail(line, " ".join(words), expected)
-    for name in ("--plaintext-size", "--max-fragment-size"):
-        if name in options and not _INTEGER.fullmatch(options[name]):
-            raise tool.fail(line, f"{name} {options[name]}", "a number")
-    return Command(mode, arguments[0], tuple(map(int, arguments[1:])), options)
+        tool.remarks.append(rows.Remark(tool.source.name, number, f"make failed: {line}"))
+    elif _NOISE.fullmatch(line) or CARGO_LINE.match(line):
+        pass
+    elif tool.lost or not (
+        tool.understands(number, line) or _understands_memory(tool, number, line, last)
+    ):
+        tool.lost |= bool(_RUNS.fullmatch(line) or tool.stateful.match(line))
+        expected = "a line of the tool, a command, or make's output"
+        raise rows.UnknownLineError(tool.source.name, number, repr(line), expected)
 
 
 def _begin_command(tool: Grammar, line: int, command: Command | None) -> None:
     _end_command(tool)
     tool.command = command
     tool.commands.append(line)
-    tool.excused = False
+    tool.excused = tool.lost = False
     tool.begin()
+
+
+def _has_figures(tool: Grammar) -> bool:
+    return bool(tool.figures) and tool.figures[-1].command == len(tool.commands)
 
 
 def _end_command(tool: Grammar) -> None:
     """Adds a remark if the command printed fewer figures than it should."""
-    if tool.command is None or tool.excused:
+    if tool.command is None or tool.excused or _has_figures(tool):
         return
-    current = len(tool.commands)
-    if tool.figures and tool.figures[-1].command == current:
-        return
-    message = f"{tool.command.mode} {tool.command.suite}: no figures follow the command"
+    work = f"{tool.command.mode} {tool.command.suite}".strip() or "all tests"
+    message = f"{work}: no figures follow the command"
     if tool.command.mode == "memory":
         message += " (/usr/bin/time writes them on standard error, which is not in this file)"
-    tool.remarks.append(Remark(tool.source.name, tool.commands[-1], message))
+    tool.remarks.append(rows.Remark(tool.source.name, tool.commands[-1], message))
 
 
-def _is_memory_figure(tool: Grammar, words: list[str]) -> bool:
-    return (
-        tool.command is not None
-        and tool.command.mode == "memory"
-        and len(words) == 1
-        and _INTEGER.fullmatch(words[0]) is not None
-    )
-
-
-def _add_memory(tool: Grammar, line: int, kibibytes: int, last: bool) -> None:
-    command = cast(Command, tool.command)
-    if len(command.numbers) != 1:
-        raise tool.fail(line, f"memory {command.suite} {command.numbers}", "a number of sessions")
-    suite = tool.suite(line, command.suite)
-    measured = Measured(
-        operation="memory",
-        protocol=suite.protocol,
-        cipher_suite=suite.iana,
-        variant=f"sessions-{command.numbers[0]}",
+def _understands_memory(tool: Grammar, number: int, line: str, last: bool) -> bool:
+    """Reads the KiB of a process that /usr/bin/time prints."""
+    command = tool.command or Command()
+    suite = tool.suites.get(command.suite)
+    known = command.mode == "memory" and len(command.numbers) == 1
+    if not suite or not known or not re.fullmatch(_INTEGER, line):
+        return False
+    scenario = Scenario.model_validate(
+        {
+            "operation": "memory",
+            "protocol": suite.protocol,
+            "cipher_suite": suite.iana,
+            "variant": f"sessions-{command.numbers[0]}",
+        }
     )
     note = "the file ends within this line, so digits may be missing" if last else None
-    tool.figures.append(
-        Figure(line, len(tool.commands), measured, None, kibibytes * 1024.0, "bytes", note)
-    )
+    figure = (number, len(tool.commands), scenario, int(line) * 1024.0, "bytes", note)
+    tool.figures.append(Figure(*figure))
+    return True
 
 
-def _rows(tool: Grammar) -> Iterator[ParsedRow]:
+def _rows(tool: Grammar) -> Iterator[rows.ParsedRow]:
     """The figures as rows: repeats get a number, and a figure without its other side is invalid."""
-    source = tool.source
-    seen: dict[tuple[Measured, str | None], list[Figure]] = {}
-    sides: dict[tuple[int, Measured, int], set[str | None]] = {}
-    numbered: list[tuple[Figure, int, str | None]] = []
+    seen: dict[Scenario, list[Figure]] = {}
+    sides: dict[tuple[int, Scenario, int], set[str | None]] = {}
+    numbered: list[tuple[Figure, tuple[int, Scenario, int], str | None]] = []
     for figure in tool.figures:
-        earlier = seen.setdefault((figure.measured, figure.side), [])
+        earlier = seen.setdefault(figure.scenario, [])
         note = figure.note
         if earlier:
             first = earlier[0]
-            expected = (
-                first.command == figure.command
-                and figure.command in tool.repeats_expected
-                and len(earlier) < 4
-            )
-            if not expected:
+            expected = first.command == figure.command and figure.command in tool.repeats_expected
+            if not expected or len(earlier) >= 4:
                 note = note or f"repeats line {first.line}; one file must hold one round"
         earlier.append(figure)
-        numbered.append((figure, len(earlier), note))
-        sides.setdefault((figure.command, figure.measured, len(earlier)), set()).add(figure.side)
-    for figure, occurrence, note in numbered:
-        wanted = SIDES.get(figure.measured.operation, (None,))
-        present = sides[figure.command, figure.measured, occurrence]
-        missing = [side for side in wanted if side not in present]
-        if missing:
+        both = figure.scenario.model_copy(update={"side": None})
+        numbered.append((figure, (figure.command, both, len(earlier)), note))
+        sides.setdefault(numbered[-1][1], set()).add(figure.scenario.side)
+    for figure, pair, note in numbered:
+        scenario, occurrence = figure.scenario, pair[2]
+        wanted = _SIDES.get(scenario.operation, (None,))
+        if missing := [side for side in wanted if side not in sides[pair]]:
             note = note or f"the output stops before the {missing[0]}'s figure"
-        with scenario_errors(source.name, figure.line):
-            scenario = _scenario(figure.measured, figure.side, occurrence)
-        yield ParsedRow(
-            file=source.name,
-            line=figure.line,
-            implementation=source.implementation,
-            round=source.round,
-            scenario=scenario,
-            metric="peak-resident" if figure.measured.operation == "memory" else "rate",
-            value=figure.value,
-            unit=figure.unit,
-            note=note,
+        if occurrence > 1:
+            parts = [scenario.variant] if scenario.variant else []
+            variant = "-".join([*parts, f"repeat-{occurrence}"])
+            scenario = scenario.model_copy(update={"variant": variant})
+        metric = "peak-resident" if scenario.operation == "memory" else "rate"
+        yield rows.row_of(
+            *(tool.source, figure.line, scenario, metric, figure.value, figure.unit), note=note
         )
-
-
-@lru_cache(maxsize=4096)
-def _scenario(measured: Measured, side: str | None, occurrence: int) -> Scenario:
-    m = measured
-    parts = [m.variant] if m.variant else []
-    if occurrence > 1:
-        parts.append(f"repeat-{occurrence}")
-    return Scenario(
-        operation=cast(Operation, m.operation),
-        protocol=cast(Protocol | None, m.protocol),
-        cipher_suite=m.cipher_suite,
-        key_exchange=m.key_exchange,
-        certificate=m.certificate,
-        authentication="mutual" if m.authentication == "mutual" else m.authentication and "server",
-        resumption=cast(Resumption | None, m.resumption),
-        side=cast(Side | None, side),
-        threads=m.threads,
-        size=m.size,
-        record_size=m.record_size,
-        variant="-".join(parts) or None,
-    )

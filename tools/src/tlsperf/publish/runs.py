@@ -104,11 +104,10 @@ MOST_SCENARIOS: Final = 4
 
 def _by_operation(found: Import) -> Iterator[str]:
     """A line for each kind of scenario: figures, scenarios, rounds."""
-    rounds = {f.path: f.round for f in found.run.files}
     for operation in dict.fromkeys(row.scenario.operation for row in found.rows):
         rows = [row for row in found.rows if row.scenario.operation == operation]
         names = list(dict.fromkeys(scenario_name(row.scenario) for row in rows))
-        several = {rounds[row.file[1:]] for row in rows} - {None}
+        several = {row.round for row in rows} - {None}
         in_rounds = f" in {counted(len(several), 'round')}" if several else ""
         listed = "; ".join(names[:MOST_SCENARIOS])
         more = len(names) - MOST_SCENARIOS

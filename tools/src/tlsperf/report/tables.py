@@ -532,10 +532,11 @@ def _counted_caption(
     counts = sorted({c.count for row in rows for c in row.cells if c.count})
     rounds = " to ".join(str(count) for count in sorted({counts[0], counts[-1]}))
     counters = sorted({run.counter.version for run in runs if run.counter})
-    text = (
-        f"{metric.caption.format(counter=', '.join(counters))}; median of {rounds} "
-        f"round{'s' if counts[-1] > 1 else ''}. {metric.caution}"
-    )
+    tools = sorted({run.tool.name for run in runs})
+    how, caution = f"Counted by {', '.join(tools)}", ""
+    if "tlsbench" in tools:
+        how, caution = metric.caption.format(counter=", ".join(counters)), f". {metric.caution}"
+    text = f"{how}; median of {rounds} round{'s' if counts[-1] > 1 else ''}{caution}"
     if against is None:
         return f"{text}."
     return f"{text}. Ratio to {implementation_label(against)}, with its range where rounds differ."

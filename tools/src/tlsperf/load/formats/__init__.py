@@ -7,6 +7,7 @@ format, `tlsbench/1`, because it contains more than rows.
 from __future__ import annotations
 
 import pkgutil
+import re
 from importlib import import_module
 from typing import Final
 
@@ -36,7 +37,9 @@ def detect(data: bytes, name: str, shown: str) -> Format:
     if len(found) == 1:
         return found[0]
     if not found:
-        known = ", ".join(FOREIGN)
-        raise UserError(f"{shown}: no line of a known format ({known})")
+        missing = ""
+        if re.search(r"(?m) [0-9]+\.[0-9]{2}k$", head):
+            missing = "; figures of openssl speed need its line `type … bytes` before them"
+        raise UserError(f"{shown}: no line of a known format of docs/import.md{missing}")
     names = ", ".join(format.name for format in found)
     raise UserError(f"{shown}: could be {names}; choose one with --from")

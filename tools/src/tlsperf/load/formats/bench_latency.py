@@ -21,17 +21,22 @@ import numpy as np
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
-from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, Remark, scenario_errors, text_of
+from tlsperf.load.rows import (
+    Format,
+    Parsed,
+    RawInput,
+    Remark,
+    UnknownLineError,
+    each_line,
+    row_of,
+    scenario_errors,
+)
 from tlsperf.load.spellings import MAKEFILE_SCENARIOS
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
-_WHOLE_LINE: Final = re.compile(r"[0-9]{9,}\.[0-9]+[\t ]+[0-9]+(?:\.[0-9]+)?\s*\n")
+_DETECTED: Final = re.compile(r"(?:.+-)?latency(?:-.+)?\.tsv")
 PERCENTILES: Final = {"p5": 0.05, "p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
-
-
-def _detects(text: str, name: str) -> bool:
-    return _NAME.fullmatch(name) is not None and _WHOLE_LINE.match(text) is not None
 
 
 def parse(sources: Sequence[RawInput]) -> Parsed:
@@ -41,11 +46,14 @@ def parse(sources: Sequence[RawInput]) -> Parsed:
     for source in sources:
         name = _NAME.fullmatch(PurePosixPath(source.name).name)
         if not name:
-            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which states what was measured"
-            raise FormatError(source.name, None, "this file name", expected)
+            message = (
+                "this file is left out: its name is not PREFIX-(client|server)-THREAD-latency.tsv"
+            )
+            parsed.remarks.append(Remark(source.name, 1, message, "left-out"))
+            continue
         key = (source.implementation, source.round, name[1], name[2])
         groups.setdefault(key, []).append(source)
-    for (implementation, round_, prefix, side), files in groups.items():
+    for (_, _, prefix, side), files in groups.items():
         latencies = np.sort(np.concatenate([_latencies(file, parsed) for file in files]))
         with scenario_errors(files[0].name, 1):
             scenario = MAKEFILE_SCENARIOS.get(prefix) or Scenario(
@@ -55,41 +63,36 @@ def parse(sources: Sequence[RawInput]) -> Parsed:
         scenario = scenario.model_copy(update=update)
         for statistic, share in PERCENTILES.items():
             rank = max(0, int(np.ceil(share * len(latencies))) - 1)
-            parsed.rows.append(
-                ParsedRow(
-                    file=files[0].name,
-                    line=1,
-                    implementation=implementation,
-                    round=round_,
-                    scenario=scenario,
-                    metric="duration",
-                    statistic=statistic,
-                    value=float(latencies[rank]),
-                    unit="µs",
-                )
-            )
+            value = float(latencies[rank])
+            row = row_of(files[0], 1, scenario, "duration", value, "µs", statistic=statistic)
+            parsed.rows.append(row)
     return parsed
 
 
 def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The latencies of one file in µs, in the order of the file."""
-    lines = text_of(source).split("\n")
-    last = lines.pop()
-    if last.strip():
-        message = f"the output was interrupted at {last.strip()[:100]!r}"
-        parsed.remarks.append(Remark(source.name, len(lines) + 1, message))
-    values = []
-    for number, line in enumerate(lines, start=1):
+    values: list[float] = []
+
+    def read(number: int, line: str, last: bool) -> None:
         found = _LINE.fullmatch(line)
-        if not found:
-            expected = "seconds, a tab, microseconds"
-            raise FormatError(source.name, number, repr(line), expected)
+        if last or not found:
+            # Only the line end shows that the last number is whole.
+            expected = "seconds, a tab, microseconds, and a line end"
+            raise UnknownLineError(source.name, number, repr(line), expected)
         values.append(float(found[1]))
+
+    each_line(source, parsed.remarks, read)
     if not values:
         raise FormatError(source.name, 1, "no latency", "one handshake on each line")
     return np.asarray(values, dtype=np.float64)
 
 
 FORMATS: Final = (
-    Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse, has_rounds=False),
+    Format(
+        "bench-latency",
+        "openssl-bench or rustls' bench",
+        lambda text, name: _DETECTED.fullmatch(name) is not None,
+        parse,
+        has_rounds=False,
+    ),
 )

@@ -20,7 +20,6 @@ from tlsperf.load.transcript import Grammar, parse
 
 class _BenchMemory(Grammar):
     suites = OPENSSL_SUITES | RUSTLS_SUITES
-    words = {}  # noqa: RUF012  the tools print no lines of their own
 
 
 _COMMAND: Final = re.compile(r"^.*bench.*\smemory\s+(?:TLS|ECDHE)", re.M)

@@ -2,42 +2,43 @@
 
     {"client::x25519": {"latency": {"value": 88.0, "lower_value": 87.42, "upper_value": 88.88}}}
 
-The file has no units. Those of Bencher's own measures are known: `latency` is in nanoseconds,
-`throughput` in operations per second. A file with another measure is rejected. A benchmark is a
-primitive of its name. The bounds are left out: nothing says what they are bounds of.
+The file has no units: those of Bencher's own measures are known (bencherdev/bencher:
+lib/bencher_json/src/project/measure/built_in.rs, August 2026, of which a file has the name or the
+slug). `latency` (ns), `throughput` (operations/s) and `instructions` are read. All others are left
+out: the rest of Bencher's own measure something else (a file's size, misses of a cache) or count
+another scope (DHAT's the whole process), and those of a project have units that it alone knows. A
+benchmark is a primitive of its name. The bounds are left out: nothing says of what they are.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from tlsperf.contract.errors import FormatError, mismatch
-from tlsperf.contract.record import Scenario
+from tlsperf.contract.errors import mismatch
 from tlsperf.load.json_text import line_of, parse_json
 from tlsperf.load.rows import (
     Format,
+    LeftOut,
     Parsed,
+    ParsedRow,
     RawInput,
+    UnknownLineError,
     file_by_file,
     foreign_primitive,
     row_of,
     text_of,
 )
-
-
-class _Measure(NamedTuple):
-    metric: str
-    unit: str
-    factor: float
-
+from tlsperf.load.subjects import own_rows
 
 _MEASURES: Final = {
-    "latency": _Measure("duration", "µs", 1e-3),
-    "throughput": _Measure("rate", "operations/s", 1.0),
+    "latency": ("duration", "µs", 1e-3),
+    "throughput": ("rate", "operations/s", 1.0),
+    "instructions": ("instructions", "instructions/operation", 1.0),
 }
+"""Metric, unit, and the value of Bencher's unit in it."""
 
 
 class _Metric(BaseModel):
@@ -48,35 +49,31 @@ class _Metric(BaseModel):
     upper_value: float | None = None
 
 
-_BENCHMARKS: Final = TypeAdapter(dict[str, dict[str, _Metric]])
+_BENCHMARKS: Final = TypeAdapter(dict[str, dict[str, object]])
 
 
 def parse(source: RawInput) -> Parsed:
     """One row for each measure of a benchmark."""
     text = text_of(source)
-    content = parse_json(text, source.name)
     try:
-        benchmarks = _BENCHMARKS.validate_python(content, strict=True)
+        benchmarks = _BENCHMARKS.validate_python(parse_json(text, source.name), strict=True)
     except ValidationError as error:
-        place = error.errors()[0]["loc"]
-        line = line_of(text, str(place[0])) if place else 1
-        raise mismatch(error, source.name, line) from None
-    parsed = Parsed()
-    seen: dict[Scenario, str] = {}
+        raise mismatch(error, source.name, 1) from None
+    found: list[tuple[str, ParsedRow]] = []
+    left = LeftOut(source.name, "unknown measure")
     for name, measures in benchmarks.items():
         line = line_of(text, name)
-        scenario = foreign_primitive(source, line, name)
-        if (other := seen.setdefault(scenario, name)) != name:
-            expected = f"a name that differs from {other!r} in letters or digits"
-            raise FormatError(source.name, line, repr(name), expected)
-        for slug, figure in measures.items():
-            if slug not in _MEASURES:
-                expected = f"{' or '.join(_MEASURES)}, whose units are known"
-                raise FormatError(source.name, line, f"the measure {slug!r} of {name!r}", expected)
-            metric, unit, factor = _MEASURES[slug]
-            value = figure.value * factor
-            parsed.rows.append(row_of(source, line, scenario, metric, value, unit))
-    return parsed
+        for measure, figure in measures.items():
+            try:
+                metric, unit, factor = _MEASURES[measure.lower()]
+                value = _Metric.model_validate(figure).value * factor
+                scenario = foreign_primitive(source, line, name)
+            except (KeyError, ValidationError, UnknownLineError):
+                left.add(line, f"{measure} of {name}")
+            else:
+                found.append((name, row_of(source, line, scenario, metric, value, unit)))
+    own = own_rows(source, found)
+    return Parsed(own.rows, left.remarks + own.remarks)
 
 
 FORMATS: Final = (
@@ -88,5 +85,6 @@ FORMATS: Final = (
             is not None
         ),
         file_by_file(parse),
+        splits=True,
     ),
 )

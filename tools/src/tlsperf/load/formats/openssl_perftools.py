@@ -6,156 +6,145 @@
     $ ./newrawkey -a ml-kem-768 1
     Average time per EVP_PKEY_new_raw_public_key_ex() call for algorithm ML-KEM-768: 19.120459us
 
-The tools print no command: it is in the file where somebody put it, before the output. Only it says
-how many threads ran, and which options (`-s`, `-p`, `-P`, …) the handshake had. The time is that of
-one call in one thread; a handshake is client and server together, and nothing says its protocol.
-
-Output of `-t` (bare numbers) is rejected, as are evp_hash, evp_cipher, evp_mac, evp_kdf, evp_rand,
-evp_pkey, evp_fetch (whose line does not say the algorithm) and ssl_poll_perf (QUIC).
+The time is that of one call in one thread; a handshake is client and server together. The command
+is in the file where somebody put it, before the output. Only it says how many threads ran, with
+which options. bench_run_forks.sh leaves files without it, whose names state build, program, a key
+and threads: `libressl-4.2.1-handshake-4.out`. Figures of -t (bare numbers) are unknown lines.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
-from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
-from tlsperf.load.rows import (
-    Format,
-    Parsed,
-    RawInput,
-    each_line,
-    file_by_file,
-    only,
-    row_of,
-    scenario_errors,
-)
+from tlsperf.load import rows
+from tlsperf.load.spellings import PREFIX
+from tlsperf.load.subjects import check_build, check_named, check_stated
 
-_PROGRAMS: Final = (
-    "handshake|newrawkey|rsasign|x509storeissuer|sslnew|writeread|randbytes|providerdoall|"
-    "pkeyread|evp_setpeer|rwlocks"
+_WORK: Final = {
+    "handshake": ("handshake", "both-sides"),
+    "newrawkey": (r"\w+\(\) call for algorithm ([\w-]+)", r"\1-new-raw-public-key"),
+    "rsasign": ("RSA signature operation", "rsa-512-sign-sha1-digest"),
+    "x509storeissuer": (r"X509_STORE_CTX_get1_issuer\(\) call", "x509-store-get1-issuer"),
+    "sslnew": ("SSL/BIO creation call", "ssl-new"),
+    "writeread": ("write/read", "write-read"),
+    "randbytes": (r"RAND_bytes\(\) call", "rand-bytes"),
+    "providerdoall": (r"OSSL_PROVIDER_do_all\(\) call", "provider-do-all"),
+    "pkeyread": (r"(pem|der)\((\w+)\)(?: call)?", r"\1-read-\2"),
+    "evp_setpeer": (r"(\w+) evp_set_peer call", r"\1-set-peer"),
+    "rwlocks": (r"(write|read)_lock/unlock call pair", r"rwlock-\1"),
+}
+"""For each program: a pattern of the work that its lines name, and the primitive."""
+_BY_COMMAND: Final = {
+    **{"evp_hash": "hash", "evp_cipher": "encryption", "evp_fetch": "fetch call"},
+    **{"evp_pkey": "key generation"},
+    **dict.fromkeys(("evp_mac", "evp_kdf", "evp_rand"), "computation"),
+}
+"""Programs whose lines state no algorithm: they are read after their command."""
+_PROGRAMS: Final = "|".join((*_WORK, *_BY_COMMAND))
+_THREADS: Final = "([1-9][0-9]{0,5})"
+_COMMAND: Final = re.compile(
+    rf"{PREFIX}(?:\S*/)?({_PROGRAMS})((?: \S+)*?)(?: {_THREADS})?(?: [12]?[>|].*)?"
 )
-_COMMAND: Final = re.compile(rf"(?:\$ )?(?:\w+=\S* )*(?:\S*/)?({_PROGRAMS})((?: \S+)*)")
-_AVERAGE: Final = re.compile(r"Average time per (.+): ([0-9]+\.[0-9]{6})us")
-_PER_SECOND: Final = re.compile(r"Handshakes per second: ([0-9]+\.[0-9]{6})")
-_NOISE: Final = re.compile(
-    r"Running rwlock test with [0-9]+ writers and [0-9]+ readers"
-    r"|total (?:write|read) lock/unlock calls [0-9]+ (?:in )?[0-9]+ s"
+_SETTING: Final = re.compile(r"(?<!\S)OPENSSL_\w+=(\S*) ")
+"""OPENSSL_CONF and others, which can choose the work."""
+_RUNS: Final = re.compile(rf"[$#>] .*|\w+=.*|\S*/.*|(?:.*[ /])?(?:{_PROGRAMS})(?: .*)?")
+"""A line that runs a program: what follows is not of the command before it."""
+_NAME: Final = re.compile(rf"([a-zA-Z].+)-({_PROGRAMS})((?:-\w+)*?)-{_THREADS}(?:\.out|-out\.txt)")
+_FIGURE: Final = re.compile(
+    r"Average time per (?P<of>.+): (?P<time>[0-9]+\.[0-9]{6})us"
+    r"|(?P<read>\w+\(\w+\)): avg: (?P<average>[0-9]+\.[0-9]{3}) us, median: .*"
+    r"|Handshakes per second: (?P<rate>[0-9]+\.[0-9]{6})"
 )
-_WORK: Final = (
-    (r"handshake", "handshake", ""),
-    (
-        r"EVP_PKEY_new_raw_public_key_ex\(\) call for algorithm ([\w-]+)",
-        "newrawkey",
-        r"\1-new-raw-public-key",
-    ),
-    (r"RSA signature operation", "rsasign", "rsa-512-sign-sha1-digest"),
-    (r"X509_STORE_CTX_get1_issuer\(\) call", "x509storeissuer", "x509-store-get1-issuer"),
-    (r"SSL/BIO creation call", "sslnew", "ssl-new"),
-    (r"write/read", "writeread", "write-read"),
-    (r"RAND_bytes\(\) call", "randbytes", "rand-bytes"),
-    (r"OSSL_PROVIDER_do_all\(\) call", "providerdoall", "provider-do-all"),
-    (r"(pem|der)\((\w+)\) call", "pkeyread", r"\1-read-\2"),
-    (r"(\w+) evp_set_peer call", "evp_setpeer", r"\1-set-peer"),
-    (r"(write|read)_lock/unlock call pair", "rwlocks", r"rwlock-\1"),
-)
-"""For each line: a pattern of the work it names, the program that prints it, and the primitive."""
+_LIBRARY: Final = re.compile(r"OpenSSL library: ([A-Za-z-]+)(?: ([0-9.]+[a-z]?)?.*)?")
+_NOISE: Final = re.compile(r"Running rwlock test .*|total \w+ lock/unlock calls .*|\w+ version .*:")
 
 
 class _Command(NamedTuple):
-    """A command line that precedes the output of its program."""
-
-    program: str
-    threads: int | None
-    options: str
-    """The options as part of a variant: `-s-P-o-4`."""
+    program: str = ""
+    threads: int | None = None
+    options: str = ""
 
 
 class _Reader:
-    def __init__(self, source: RawInput, parsed: Parsed) -> None:
+    def __init__(self, source: rows.RawInput, parsed: rows.Parsed) -> None:
         self.source = source
         self.parsed = parsed
-        self.command: _Command | None = None
-        self.seen: dict[tuple[Scenario, str], int] = {}
+        self.command: _Command | None = _Command()
+        if name := _NAME.fullmatch(PurePosixPath(source.name).name):
+            check_build(source, name[1])
+            key = "" if name[2] == "evp_setpeer" else name[3]  # its lines state it
+            self.command = _Command(name[2], int(name[4]), key)
 
     def read(self, number: int, line: str, last: bool) -> None:
         line = " ".join(line.split())
-        if command := _COMMAND.fullmatch(line):
-            self.command = self._command(number, command[1], command[2].split())
-        elif found := _AVERAGE.fullmatch(line):
-            scenario = self._scenario(number, line, found[1])
-            self._add(number, scenario, "duration", float(found[2]), "µs")
-        elif found := _PER_SECOND.fullmatch(line):
-            scenario = self._scenario(number, line, "handshake")
-            self._add(number, scenario, "rate", float(found[1]), "handshakes/s")
-        elif not _NOISE.fullmatch(line):
-            expected = "a command, or `Average time per …: N.NNNNNNus` (without -t)"
-            raise FormatError(self.source.name, number, repr(line), expected)
+        if command := _COMMAND.fullmatch(_SETTING.sub("", line)):
+            check_named(self.source, number, re.sub("openssl.perftools", "", line))
+            program, words, threads = command[1], command[2].split(), command[3]
+            if program in ("handshake", "writeread", "x509storeissuer"):
+                folder = "".join(words[-1:]).rstrip("/").rpartition("/")[2]
+                words[-1:] = [folder] if folder != "certs" else []
+            elif program in _WORK:
+                words = []  # the lines name the work
+            given = ["", *words, *(it.split("/")[-1] for it in _SETTING.findall(line))]
+            options = re.sub(r"[^\w.]+", "-", " ".join(given)).rstrip("-")
+            self.command = _Command(program, int(threads) if threads else None, options)
+        elif library := _LIBRARY.fullmatch(line):
+            check_stated(self.source, number, library[1].lower(), library[2])
+        elif not _NOISE.fullmatch(line) and not self._figure(number, _FIGURE.fullmatch(line)):
+            self.command = None if _RUNS.fullmatch(line) else self.command
+            raise rows.UnknownLineError(self.source.name, number, repr(line), "a figure")
 
-    def _command(self, number: int, program: str, words: list[str]) -> _Command:
-        """The number of threads and the options of a command."""
-        if program == "writeread" and "-d" in words:
-            raise FormatError(self.source.name, number, "DTLS (-d)", "TLS")
-        threads = words.pop() if words and program != "pkeyread" else None
-        if program == "pkeyread" and "-t" in words[:-1]:
-            threads = words[words.index("-t") + 1]
-        if threads is not None and not re.fullmatch(r"[1-9][0-9]{0,5}", threads):
-            found = f"{threads!r} of {program}"
-            raise FormatError(self.source.name, number, found, "a number of threads")
-        options = ""
-        if program in ("handshake", "writeread"):
-            options = "".join(f"-{word.lstrip('-')}" for word in words[:-1])  # certsdir is the last
-        return _Command(program, int(threads) if threads else None, options)
-
-    def _scenario(self, number: int, line: str, work: str) -> Scenario:
-        for pattern, program, name in _WORK:
-            if not (found := re.fullmatch(pattern, work)):
-                continue
-            command = self.command or _Command(program, None, "")
-            if command.program != program:
-                expected = f"output of {command.program}, the command before it"
-                raise FormatError(self.source.name, number, repr(line), expected)
-            with scenario_errors(self.source.name, number):
-                if program == "handshake":
-                    return Scenario(
-                        operation="handshake",
-                        resumption="none",
-                        threads=command.threads,
-                        variant=f"both-sides{command.options}",
-                    )
-                return Scenario(
-                    operation="primitive",
-                    threads=command.threads,
-                    variant=found.expand(name).lower() + command.options,
-                )
-        expected = f"the work of one of {_PROGRAMS.replace('|', ', ')}"
-        raise FormatError(self.source.name, number, repr(line), expected)
-
-    def _add(self, number: int, scenario: Scenario, metric: str, value: float, unit: str) -> None:
+    def _figure(self, number: int, figure: re.Match[str] | None) -> bool:
+        scenario = self._scenario(number, figure) if figure else None
+        if not figure or not scenario:
+            return False
         note = None
-        first = self.seen.setdefault((scenario, metric), number)
-        if first != number:
-            note = f"repeats line {first}; one file must hold one round"
-            variant = f"{scenario.variant}-line-{number}"
-            scenario = scenario.model_copy(update={"variant": variant})
-        row = row_of(self.source, number, scenario, metric, value, unit, note=note)
-        self.parsed.rows.append(row)
+        if figure["rate"]:
+            metric, value, unit = "rate", float(figure["rate"]), "handshakes/s"
+            other, threads = self.parsed.rows[-1:], scenario.threads
+            same = [(r.metric, r.scenario) for r in other] == [("duration", scenario)]
+            if threads and same and not 0.5e6 < value * other[0].value / threads < 1.05e6:
+                note = f"{other[0].value:g} µs and {value:g} a second are not of {threads} threads"
+        else:
+            metric, value, unit = "duration", float(figure["time"] or figure["average"]), "µs"
+        of = (self.source, number, scenario, metric, value, unit)
+        self.parsed.add_once(rows.row_of(*of, note=note))
+        return True
+
+    def _scenario(self, number: int, figure: re.Match[str]) -> Scenario | None:
+        work = figure["of"] or figure["read"] or "handshake"
+        program, threads, options = self.command or _Command("none")
+        if not program:
+            program = next((name for name in _WORK if re.fullmatch(_WORK[name][0], work)), "none")
+        general = (_BY_COMMAND.get(program, ""), program.replace("_", "-"))
+        pattern, name = _WORK.get(program, general)
+        if not (found := re.fullmatch(pattern, work)):
+            return None
+        with rows.scenario_errors(self.source.name, number):
+            return Scenario(
+                operation="handshake" if program == "handshake" else "primitive",
+                resumption="none" if program == "handshake" else None,
+                threads=threads,
+                variant=found.expand(name).lower() + options,
+            )
 
 
-def parse(source: RawInput) -> Parsed:
+def parse(source: rows.RawInput) -> rows.Parsed:
     """One row for each line with a figure."""
-    parsed = Parsed()
-    each_line(source, parsed.remarks, _Reader(source, parsed).read)
+    parsed = rows.Parsed()
+    rows.each_line(source, parsed.remarks, _Reader(source, parsed).read)
     return parsed
 
 
 FORMATS: Final = (
-    Format(
+    rows.Format(
         "openssl-perftools",
         "openssl/perftools",
         lambda text, name: re.search(r"^Average time per .+: [0-9.]+us", text, re.M) is not None,
-        file_by_file(parse),
-        libraries=only("openssl", "boringssl", "aws-lc", "libressl"),
+        rows.file_by_file(parse),
+        libraries=rows.only("openssl", "boringssl", "aws-lc", "libressl", "wolfssl"),
     ),
 )

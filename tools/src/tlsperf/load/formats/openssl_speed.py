@@ -1,230 +1,133 @@
 """Output of `openssl speed` (`openssl-speed`), as a table or for machines (-mr): primitives.
 
-    The 'numbers' are in 1000s of bytes per second processed.
     type              2 bytes     31 bytes    136 bytes   1024 bytes   8192 bytes  16384 bytes
     AES-256-GCM      13570.29k   168865.38k   623050.41k  1766296.58k  2320760.83k  2374123.52k
-                      sign    verify    sign/s verify/s
-    rsa 2048 bits 0.000313s 0.000018s   3200.0  56632.0
-
-    +F:25:AES-256-GCM:5052231.58:76461663.16:292368266.67:1773681178.95:4336284294.74:4699914240.00
     +F4:3:256:40814.285714:14133.333333
 
-The frame has MiB/s and operations/s. Only the command states whether it decrypts (-decrypt) and
-whether each operation has a nonce and a tag (-aead): where the file does not have it, a remark
-says what is taken for granted.
+The frame has MiB/s and operations/s. With -multi a figure is the sum of several processes, whose
+number is in its name; lines `Got:` are its parts. `tlsperf.load.speed_lines` has the sources.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
-from tlsperf.contract.errors import FormatError
+from tlsperf.contract.metrics import LEAST_RATE, MOST_RATE
 from tlsperf.load.rows import (
     Format,
     Parsed,
     RawInput,
     Remark,
+    UnknownLineError,
     each_line,
     file_by_file,
     only,
     primitive_row,
 )
+from tlsperf.load.speed_lines import WHOLE, of_machine, of_table, slug
+from tlsperf.load.speed_output import EXPORTED, UNCLEAR, UNCLEAR_COMMAND, Output
+from tlsperf.load.subjects import check_named, check_stated
 
-_HEADER: Final = re.compile(r"type((?: +[0-9]{1,18} bytes)+)")
-_FIGURES: Final = re.compile(r"(\S.*?)((?: +[0-9]+\.[0-9]{2}k?)+)")
-_COMMAND: Final = re.compile(r"(?:\$ )?(?:\w+=\S* )*(?:\S*/)?openssl speed( .*)?")
+_COMMAND: Final = re.compile(r"(?:.*? )??((?:\w+=\S* )*\S*?)openssl\S* speed( .*)?")
+_KEY_HEADER: Final = re.compile(r"[a-z]+ [a-z./ ]*/s")
+_STATED: Final = re.compile(
+    r"(?:.*Library: )?(?:([A-Z]\w*) |version: )([0-9]+\.[0-9]+\.[0-9]\S*)( .*)?"
+)
+_ENGINE: Final = re.compile(r'[Ee]ngine "(\S+)" set\.')
+_CHILD: Final = re.compile(r"Forked child ([0-9]{1,4})|Got: (\+\S.*) from ([0-9]{1,4})")
 _NOISE: Final = re.compile(
-    r"Doing .+ for [0-9]+s.*: [0-9]+ .+ in [0-9.]+s"  # "… ops in" since 3.2, "…'s in" before
-    r"|\+(?:DT|DTP|R[0-9]*):.*"
-    r"|The 'numbers' are in 1000s of bytes per second processed\."
-    r"|(?:version|built on|options|compiler|CPUINFO): ?.*"
-    r"|OpenSSL [0-9].*"
-    r"|You have chosen to measure elapsed time instead of user CPU time\."
+    r"(?:Doing .+ for [0-9]+s[^:]*: ?)?(?:[0-9]+ .+ in [0-9]+\.[0-9]+s)?"
+    r"|\+(?:D[A-Z]*|R[0-9]*):.*"
+    r"|(?:built on|options|compiler|CPUINFO|platform|[A-Z]+DIR|Seeding source):.*"
+    r"|The 'numbers' are in .*|You have chosen to measure elapsed time .*"
+    r"|WARNING: can't open config file: .*"
 )
-_AEADS: Final = ("aes-128-gcm", "aes-256-gcm", "chacha20-poly1305")
-
-_WHOLE: Final = re.compile(
-    r"^\+F:.*\.[0-9]{2}$|^\+F[2-6]:.*\.[0-9]{6}$|^[^+].* [0-9]+\.[0-9]{2}k$|^[^+].*s .*\.[0-9]$"
-)
-"""Matches the end of a complete line of figures, by the decimals that `openssl speed` prints."""
-
-_KEY_HEADER: Final = re.compile(r"(?:[a-z]+ )+((?:[a-z]+\.?/s ?)+)")
-_KEY_ROW: Final = re.compile(r"(.*?)((?: [0-9]+\.[0-9]+s)+)((?: [0-9]+\.[0-9]+)+)")
-_STEPS: Final = {
-    **{"sign/s": "sign", "signs/s": "sign", "verify/s": "verify", "op/s": "agree"},
-    **{"encr./s": "encrypt", "decr./s": "decrypt"},
-    **{"keygens/s": "generate", "encaps/s": "encapsulate", "decaps/s": "decapsulate"},
-}
-_LABELS: Final = (
-    (re.compile(r"(rsa|dsa) ([0-9]+) bits?"), r"\1-\2"),
-    (re.compile(r"[0-9]+ bits? ecdsa \(nistp([0-9]+)\)"), r"ecdsa-p\1"),
-    (re.compile(r"[0-9]+ bits? ecdh \(nistp([0-9]+)\)"), r"secp\1r1"),
-    (re.compile(r"[0-9]+ bits? (?:ecdh|EdDSA|ecdsa|CurveSM2) \((\w+)\)"), r"\1"),
-    (re.compile(r"([0-9]+) bits? ffdh"), r"ffdh-\1"),
-)
-_CURVES: Final = {("3", "256"): "256", ("4", "384"): "384", ("5", "521"): "521"}
-"""The size of a NIST curve by the two numbers that -mr prints: its place in the tool's list, and
-its bits.
-"""
-_MONTGOMERY: Final = {"253": "x25519", "448": "x448"}
-
-
+_BEFORE: Final = re.compile(r"Doing |\+[DHR]|Got: |Forked |type |version:|.*SSL [0-9]")
+"""Begins a line that the tool prints before its figures."""
 _SIGNING: Final = (
     "openssl speed signs a digest, RSA with PKCS #1 v1.5; "
     "tlsbench hashes a message, and RSA has PSS"
 )
 
 
-class _Rate(NamedTuple):
-    """A figure and the variant it belongs to."""
-
-    variant: str
-    value: float
-    unit: str
-
-
 class _Reader:
     def __init__(self, source: RawInput, parsed: Parsed) -> None:
-        self.source = source
-        self.parsed = parsed
-        self.sizes: list[int] = []
-        self.steps: list[str] = []
-        self.options: list[str] | None = None
-        """The options of the command; None if the file has no command."""
+        self.source, self.parsed = source, parsed
         self.seen: dict[str, int] = {}
+        own = {i.id: i for i in source.run.implementations}[source.implementation]
+        version = list(map(int, re.findall("[0-9]+", own.version)))
+        self.seconds = own.library == "libressl" or [0] < version < [1, 1, 1]
+        self.output = Output(None, self.seconds)
+        self.exported = False
 
     def read(self, number: int, line: str, last: bool) -> None:
         ended = not last or line.endswith(" ")  # a figure without k has a space after it
         line = " ".join(line.split())
-        if _NOISE.fullmatch(line):
-            return
+        known = True
+        if self.output.printed and _BEFORE.match(line):
+            self.output = self.output.following()
+        self.output.progress(line)
+        self.exported |= EXPORTED.search(line) is not None
         if command := _COMMAND.fullmatch(line):
-            self.options = (command[1] or "").split()
-        elif header := _HEADER.fullmatch(line):
-            self.sizes = [int(size) for size in re.findall(r"[0-9]+", header[1])]
-        elif line.startswith("+H:"):
-            self.sizes = [int(size) for size in re.findall(r"[0-9]+", line)]
-        elif header := _KEY_HEADER.fullmatch(line):
-            self.steps = header[1].split()
-            if unknown := [step for step in self.steps if step not in _STEPS]:
-                raise self._fail(number, unknown[0], f"one of {', '.join(_STEPS)}")
-        elif ended or _WHOLE.search(line):
-            for rate in self._rates(number, line):
-                self._add(number, rate)
+            check_named(self.source, number, command[1])
+            self.output = Output(command[2] or "", self.seconds)
+            self.output.understood &= not (self.exported or UNCLEAR_COMMAND.search(line))
+            known = self.output.understood
+        elif UNCLEAR.match(line):
+            self.output.understood = known = False
+        elif stated := _STATED.fullmatch(line):
+            library = (stated[1] or "OpenSSL").lower()
+            check_stated(self.source, number, library, stated[2])
+        elif engine := _ENGINE.fullmatch(line):
+            self.output.said["engine"] = engine[1]
+        elif child := _CHILD.fullmatch(line):
+            known = self.output.child(child[1] or child[3], child[2])
+        elif line.startswith(("type ", "+H")):
+            known = self.output.header(line)
+        elif _KEY_HEADER.fullmatch(line):
+            known = self.output.key_header(line)
+        elif not _NOISE.fullmatch(line):
+            known = (ended or bool(WHOLE.fullmatch(line))) and self._figures(number, line)
+        if not known:
+            expected = "a figure under its header, or another line of openssl speed"
+            raise UnknownLineError(self.source.name, number, repr(line), expected)
+
+    def _figures(self, number: int, line: str) -> bool:
+        """Adds the figures of a line; False if it is not known what they are of."""
+        output = self.output
+        machine = line.startswith("+F")
+        read = of_machine(line, self.seconds) if machine else of_table(line, output.steps)
+        output.printed |= machine or read is not None
+        suffix = output.suffix()
+        if not read or suffix is None or not output.understood:
+            return False
+        found = output.named(read)
+        if found.steps:
+            variants = [f"{found.name}-{step}" for step in found.steps]
+            remark = _SIGNING if "verify" in found.steps else None
+            rates, unit = found.rates, "operations/s"
         else:
-            raise self._fail(number, repr(line), "a figure with all its decimals, or with k")
+            name, remark = output.cipher(found.name)
+            variants = [f"{name}-{size}" for size in output.sizes]
+            rates, unit = [rate / (1 << 20) for rate in found.rates], "MiB/s"
+        if not slug(found.name) or len(variants) != len(rates) or len(variants[0] + suffix) > 80:
+            return False
+        if remark and all(known.message != remark for known in self.parsed.remarks):
+            self.parsed.remarks.append(Remark(self.source.name, number, remark, "method"))
+        note = found.note or output.contradicted(found.rates)
+        for variant, rate in zip(variants, rates, strict=True):
+            self._add(number, variant + suffix, rate, unit, note)
+        return True
 
-    def _rates(self, number: int, line: str) -> Iterator[_Rate]:
-        if line.startswith("+F"):
-            yield from self._for_machines(number, line)
-        elif row := _KEY_ROW.fullmatch(line):
-            rates = row[3].split()
-            if len(rates) != len(self.steps) or len(row[2].split()) != len(rates):
-                expected = f"times and rates of {', '.join(self.steps) or 'a header with sign/s'}"
-                raise self._fail(number, repr(line), expected)
-            name = _key_name(row[1])
-            for step, rate in zip(self.steps, rates, strict=True):
-                yield _Rate(f"{name}-{_STEPS[step]}", float(rate), "operations/s")
-        else:
-            figures = _FIGURES.fullmatch(line)
-            values = figures[2].split() if figures else []
-            if not figures or not self.sizes or len(values) != len(self.sizes):
-                expected = "`type N bytes …`, then a name and a figure in k for each size"
-                raise self._fail(number, repr(line), expected)
-            # What is no more than 10,000 bytes per second is printed without k.
-            rates_ = [float(v.rstrip("k")) * (1000 if v.endswith("k") else 1) for v in values]
-            yield from self._cipher(number, figures[1], rates_)
-
-    def _for_machines(self, number: int, line: str) -> Iterator[_Rate]:
-        kind, _, rest = line.partition(":")
-        fields = rest.split(":")
-        try:
-            if kind == "+F" and self.sizes and len(fields) == 2 + len(self.sizes):
-                yield from self._cipher(number, fields[1], [float(v) for v in fields[2:]])
-                return
-            named = _machine_name(kind, fields)
-            if named is not None:
-                name, steps, values = named
-                for step, value in zip(steps, values, strict=False):
-                    yield _Rate(f"{name}-{step}", _per_second(float(value)), "operations/s")
-                return
-        except (ValueError, ZeroDivisionError, IndexError):
-            pass
-        expected = "+F:N:NAME:… with a figure for each size of +H, or +F2 to +F6 with their figures"
-        raise self._fail(number, repr(line), expected)
-
-    def _cipher(self, number: int, printed: str, rates: list[float]) -> Iterator[_Rate]:
-        """The rates of a cipher or hash at each size; `rates` are in bytes per second."""
-        name = re.sub(r"[^a-z0-9]+", "-", printed.lower()).strip("-")
-        decrypts = "-decrypt" in (self.options or [])
-        if name in _AEADS:
-            name += "-open" if decrypts else "-seal"
-            self._remark(number, self._about_aeads())
-        elif decrypts:
-            name += "-decrypt"
-        for size, rate in zip(self.sizes, rates, strict=True):
-            yield _Rate(f"{name}-{size}", rate / (1 << 20), "MiB/s")
-
-    def _about_aeads(self) -> str | None:
-        if self.options is None:
-            return "the file has no command: figures are taken to be of encryption, the default"
-        if "-aead" not in self.options:
-            return "measured without -aead: operations have no nonce and no tag of their own"
-        return None
-
-    def _remark(self, number: int, message: str | None) -> None:
-        """Adds a remark once: how the work differs from ours, or what the file does not state."""
-        if message and all(remark.message != message for remark in self.parsed.remarks):
-            self.parsed.remarks.append(Remark(self.source.name, number, message, "method"))
-
-    def _add(self, number: int, rate: _Rate) -> None:
-        variant, note = rate.variant, None
+    def _add(self, number: int, variant: str, rate: float, unit: str, note: str | None) -> None:
+        if note is None and not LEAST_RATE <= rate <= MOST_RATE:
+            note = f"not a rate of {LEAST_RATE:g} to {MOST_RATE:g}"
         if variant in self.seen:
-            note = f"repeats line {self.seen[variant]}; one file must hold one round"
+            note = f"repeats line {self.seen[variant]}; only the first figure of a file counts"
             variant = f"{variant}-line-{number}"
         self.seen.setdefault(variant, number)
-        if variant.endswith(("-sign", "-verify")):
-            self._remark(number, _SIGNING)
-        row = primitive_row(self.source, number, variant, rate.value, rate.unit, note)
-        self.parsed.rows.append(row)
-
-    def _fail(self, line: int, found: str, expected: str) -> FormatError:
-        return FormatError(self.source.name, line, found, expected)
-
-
-def _key_name(label: str) -> str:
-    label = label.strip()
-    for pattern, name in _LABELS:
-        if found := pattern.fullmatch(label):
-            return found.expand(name).lower()
-    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
-
-
-def _machine_name(kind: str, fields: list[str]) -> tuple[str, list[str], list[str]] | None:
-    """The name, steps and figures of a line +F2 to +F6; None for any other line."""
-    place, bits, *values = fields
-    curve = _CURVES.get((place, bits))
-    match kind:
-        case "+F2":
-            return f"rsa-{bits}", ["sign", "verify", "encrypt", "decrypt"], values
-        case "+F3":
-            return f"dsa-{bits}", ["sign", "verify"], values
-        case "+F4":
-            name = f"ecdsa-p{curve}" if curve else f"ecdsa-curve-{place}-{bits}"
-            return name, ["sign", "verify"], values
-        case "+F5":
-            name = f"secp{curve}r1" if curve else _MONTGOMERY.get(bits, f"ecdh-{place}-{bits}")
-            return name, ["agree"], values
-        case "+F6":
-            return values[0].lower(), ["sign", "verify"], values[1:]
-    return None
-
-
-def _per_second(value: float) -> float:
-    """A rate. Before 3.0, -mr printed the seconds of one operation instead."""
-    return value if value >= 1 else 1 / value
+        self.parsed.rows.append(primitive_row(self.source, number, variant, rate, unit, note))
 
 
 def parse(source: RawInput) -> Parsed:
@@ -235,14 +138,12 @@ def parse(source: RawInput) -> Parsed:
 
 
 _DETECTED: Final = re.compile(
-    r"^type +[0-9]+ bytes|^\+H:[0-9]|^\+F[0-9]*:[0-9]|^ +(?:sign|keygen|op) .*/s$", re.MULTILINE
+    r"(?m)^ *type +[0-9]+ bytes|^(?:Got: )?\+(?:H|F[0-9]*):[0-9]|^ *(?:sign|keygen|op) .*/s$"
 )
 
 FORMATS: Final = (
     Format(
-        "openssl-speed",
-        "openssl speed",
-        lambda text, name: _DETECTED.search(text) is not None,
+        *("openssl-speed", "openssl speed", lambda text, name: bool(_DETECTED.search(text))),
         file_by_file(parse),
         libraries=only("openssl", "libressl"),
     ),

@@ -1,4 +1,4 @@
-"""Go's benchmark format, one line for each round: `benchstat -col implementation FILE` compares.
+"""Go's benchmark format, one line for each round (docs/export.md has the commands).
 
 Format: https://go.dev/design/14313-benchmark-format, with the `Unit` lines of
 golang.org/x/perf/benchfmt. benchstat treats every line as an independent sample: its interval is
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from tlsperf.analysis.series import row_names
 from tlsperf.publish.exchange.publication import Publication
+from tlsperf.publish.exchange.series import host_key, host_of, subject, version_of
 
 
 def benchfmt(publication: Publication) -> dict[str, str]:
@@ -28,7 +29,16 @@ def _lines(publication: Publication) -> Iterator[str]:
         yield f"Unit {unit} better={definition.better}{assumed}"
     for shown in publication.results.implementations:
         yield ""
-        yield f"implementation: {shown.id}"
+        host = host_of(publication.results, shown)
+        facts = {
+            "host": host_key(publication.results, host),
+            "subject": subject(shown, host),
+            "implementation": shown.id,
+            "version": version_of(shown),
+            # Without a value, that of the implementation before is gone.
+            "commit": shown.commit or "",
+        }
+        yield from (f"{key}: {value}".rstrip() for key, value in facts.items())
         for row in rows:
             sample = row.samples.get(shown.id)
             for value in sample.rounds if sample else ():

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from tlsperf.analysis.series import MeasuredRun, ReportSeries, measured, report_series
 from tlsperf.contract.results import Cell, Results, Row, Table
+from tlsperf.contract.text import listed
+from tlsperf.load.config import read_site
 from tlsperf.load.run import load_run
 from tlsperf.publish.assemble import results_of
 
@@ -51,6 +53,14 @@ class Publication:
     def series(self) -> ReportSeries:
         """The values of each round."""
         return report_series(self.runs)
+
+
+def no_address(publication: Publication, _: Path) -> Iterator[str]:
+    """A line about links that an export leaves out."""
+    known = read_site(publication.root)
+    keys = {"base_url": known.address, "extra.repository": known.extra.repository}
+    if missing := [key for key, address in keys.items() if not address]:
+        yield f"config.toml: no public address in {listed(missing)}: nothing links there"
 
 
 def read_publication(root: Path, report: str) -> Publication:
