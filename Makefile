@@ -91,8 +91,12 @@ for library in $$libraries; do \
   echo "$$library: $(1)"; (cd bench/libraries/$$library && ../../../scripts/briefly $(1)) || exit 1; done
 endef
 
+# The GnuTLS that its adapter is linked with.
+build/gnutls/built: scripts/build-gnutls
+	$<
+
 .PHONY: more-libraries
-more-libraries: doctor-more-libraries $(VENV)/.build ## build libraries with workspaces of their own (LIBRARY=wolfssl: one)
+more-libraries: doctor-more-libraries $(VENV)/.build $(if $(filter-out gnutls,$(LIBRARY)),,build/gnutls/built) ## build libraries with workspaces of their own (LIBRARY=wolfssl: one)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
 .PHONY: render
@@ -114,7 +118,7 @@ clean: ## remove everything that was built or installed here
 ##@ Change this repository
 
 .PHONY: setup
-setup: doctor-setup $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium clang valgrind strace ## install what tests need: then `pytest` and `cargo test` work
+setup: doctor-setup $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium valgrind strace ## install what tests need: then `pytest` and `cargo test` work
 
 .PHONY: quick
 quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), test what it can break
@@ -138,6 +142,7 @@ check-words: $(VENV)/.dev
 check-data: $(VENV)/.dev
 	$(PYTHON) -m tlsperf.publish.schema --check
 	$(PYTHON) -m tlsperf.publish.style --check
+	$(PYTHON) -m tlsperf.publish.maintainers --check
 	$(TLSPERF) validate --changed
 	$(TLSPERF) render --check --changed
 
@@ -149,7 +154,7 @@ zizmor: $(VENV)/.dev build/workflows/instructions.yml
 test: doctor-test setup test-bench test-tools test-suites rehearse ## run the tests that a change can break
 
 .PHONY: test-bench
-test-bench: $(VENV)/.build clang valgrind strace
+test-bench: $(VENV)/.build valgrind strace
 	cd bench && cargo test --locked --workspace
 
 .PHONY: test-tools
@@ -161,6 +166,7 @@ generate: render ## write all generated files that git holds
 	$(TLSPERF) validate
 	$(PYTHON) -m tlsperf.publish.schema
 	$(PYTHON) -m tlsperf.publish.style
+	$(PYTHON) -m tlsperf.publish.maintainers
 	$(PYTHON) tools/tests/project.py
 
 .PHONY: nightly
@@ -172,7 +178,7 @@ release-checks: mutants-tools mutants-bench check-pictures ## mutants that tests
 ##@ Parts of the checks
 
 .PHONY: test-released
-test-released: libraries clang valgrind strace ## run the tests of bench/ that cost much too, in the build that measures
+test-released: libraries valgrind strace ## run the tests of bench/ that cost much too, in the build that measures
 	cd bench && cargo test --release --locked --workspace -- --include-ignored
 
 .PHONY: test-libraries
@@ -180,7 +186,7 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` 
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
-	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py --programs $(RELEASE) compression early-data layouts libraries post-quantum post-quantum-memory sockets)
+	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py --programs $(RELEASE) compression early-data gnutls layouts libraries post-quantum post-quantum-memory sockets)
 
 .PHONY: test-servers
 test-servers: tlsbench ## measure nginx and HAProxy of the host once, into build/servers (needs nginx, haproxy and libssl-dev)
@@ -393,10 +399,12 @@ $(VENV)/.tools: tools/requirements.txt tools/pyproject.toml $(VENV)/.place
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements.txt
 	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable tools
 	touch $@
-$(VENV)/.build: tools/requirements-build.txt scripts/cargo-config $(VENV)/.place
+# Cargo does not see that the scripts configure OpenSSL or BoringSSL otherwise than before.
+$(VENV)/.build: tools/requirements-build.txt scripts/cargo-config $(wildcard bench/libraries/openssl/perl bench/libraries/boringssl/cmake) $(VENV)/.place | clang
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-build.txt
 	scripts/cargo-config $(VENV) > bench/.cargo.new
 	mkdir -p bench/.cargo && mv bench/.cargo.new bench/.cargo/config.toml
+	rm -rf bench/target/*/build/{openssl,boring,aws-lc}-sys-*
 	touch $@
 $(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | doctor-setup
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
@@ -411,10 +419,10 @@ node_modules/.installed: package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
-# Other programs that tests need, from Debian packages with the same names.
+# Other programs that builds and tests need, from Debian packages with the same names.
 .PHONY: chromium clang valgrind strace
 chromium clang valgrind strace:
 	@command -v $@ >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $@ >/dev/null; \
-	  else echo "the tests need $@: sudo apt-get install $@" >&2; exit 1; fi; }
+	  else echo "$@ is missing: sudo apt-get install $@" >&2; exit 1; fi; }

@@ -178,6 +178,8 @@ def formats(changed: Sequence[str]) -> Iterator[Step]:
         yield Step([sys.executable, "-m", "tlsperf.publish.style"])
     if any(name.startswith("tools/src/tlsperf/contract/") for name in changed):
         yield Step([sys.executable, "-m", "tlsperf.publish.schema"])
+    if any(name.startswith("bench/libraries/") for name in changed):
+        yield Step([sys.executable, "-m", "tlsperf.publish.maintainers"])
 
 
 CHECKS: Final = {

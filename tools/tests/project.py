@@ -64,6 +64,7 @@ HOSTS: Final[dict[str, dict[str, Any]]] = {
         "description": "A bare-metal server, as an example.",
         "cpu": "Example Xeon E-2386G",
         "cpu_model": "family 6, model 167, stepping 1",
+        "features": ["aes", "avx2", "avx512ifma"],
         "architecture": "x86_64",
         "cores": 2,
         "threads": 4,
@@ -568,6 +569,9 @@ def described(run: MadeRun, implementation: str) -> dict[str, Any]:
         "linkage": "static",
         "binary_sha256": hashlib.sha256(implementation.encode()).hexdigest(),
     }
+    if run.id == ARM:
+        found |= {"configure": f"--enable-{library}", "flags": "-O3", "allocator": "system"}
+        found["deviations"] = ["linked statically: its code is moved"]
     if provider:
         found |= {
             "provider": provider,

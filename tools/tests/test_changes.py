@@ -223,6 +223,11 @@ def test_the_same_program_has_no_verdict() -> None:
     ("host", "tool", "message"),
     [
         ({"kernel": "6.2"}, {}, "The host changed. a-host, kernel: 6.1 before, 6.2 now."),
+        (
+            {"features": ["aes"]},
+            {},
+            "The host changed. a-host, features: aes, avx512ifma before, aes now.",
+        ),
         ({}, {"version": "2"}, "The method changed. tool: tlsbench 1 before, tlsbench 2 now."),
         ({"id": "b-host"}, {}, "The host changed. a-host before, b-host now."),
         (
@@ -233,12 +238,12 @@ def test_the_same_program_has_no_verdict() -> None:
     ],
 )
 def test_across_a_change_of_host_or_method_nothing_is_called_faster(
-    host: dict[str, str], tool: dict[str, str], message: str
+    host: dict[str, Any], tool: dict[str, str], message: str
 ) -> None:
-    def report(id_: str, of: Rates, facts: dict[str, str], by: dict[str, str]) -> MeasuredReport:
-        known = HostFacts.model_validate(
-            {"id": "a-host", "cpu": "A", "architecture": "x86_64", "kernel": "6.1"} | facts
-        )
+    was = {"id": "a-host", "cpu": "A", "features": ["aes", "avx512ifma"], "kernel": "6.1"}
+
+    def report(id_: str, of: Rates, facts: dict[str, Any], by: dict[str, str]) -> MeasuredReport:
+        known = HostFacts.model_validate({"architecture": "x86_64", **was, **facts})
         tool = {"name": "tlsbench", "version": "1"} | by
         of = {**flat(dict.fromkeys(REFERENCES, 1.0)), **of}
         return report_of(loaded_run(id_, of, host_id=known.id, tool=tool), [known])

@@ -105,6 +105,11 @@ def test_a_file_with_other_content_is_reported(rendered: Path, file: str, conten
             CONFIG.format("extra.licences = ['MIT']"),
             "found extra.licences.0 'MIT', ",
         ),
+        (
+            "config.toml",
+            CONFIG.format("extra.makers = [{name = 'x'}]"),
+            "found extra.makers.0.affiliation nothing, expected",
+        ),
         ("config.toml", CONFIG.format("extra.footer = 3"), "found extra.footer 3, expected"),
         (
             "config.toml",

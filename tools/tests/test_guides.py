@@ -25,7 +25,7 @@ GUIDES = {
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "SECURITY.md",
-        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs").rglob("*.md")),
     )
     if path.name != "import.md"  # it names the files and commands of other tools
 }

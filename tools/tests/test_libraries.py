@@ -17,6 +17,8 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import COLOURS, LIBRARIES, NAMES, OTHER, Library, read_libraries
 from tlsperf.contract.text import colour_of
 from tlsperf.load.importer import implementation_of
+from tlsperf.publish.maintainers import main as write_pages
+from tlsperf.publish.maintainers import page as page_of
 
 ROOT = Path(__file__).parents[2]
 BENCH = ROOT / "bench"
@@ -43,6 +45,32 @@ def test_a_folder_replaces_a_name_of_imported_data(
     grown = runpy.run_path(str(libraries.__file__), run_name="grown")
     assert NAMES["mbedtls"] != grown["NAMES"]["mbedtls"] == "Mbed"
     assert [*grown["COLOURS"]] == [*[*COLOURS][:-1], "mbedtls", OTHER]
+
+
+def test_a_page_for_maintainers_says_what_is_measured_and_who_has_reviewed_it() -> None:
+    library = Library.model_validate(tomllib.loads(EXAMPLE))
+    assert library.default
+    text = page_of(library)
+    for told in (library.default.sentence, str(library.default.link), library.deviations[0].reason):
+        assert told in text
+    assert "make test-libraries LIBRARY=newtls\n" in text
+    assert "reviewed this page yet" in text
+    review = 'reviewed = { by = "A. Nyone", on = 2026-12-01, link = "https://newtls.example/1" }'
+    signed = EXAMPLE.replace("[default]\n", f"[default]\n{review}\n")
+    text = page_of(Library.model_validate(tomllib.loads(signed)))
+    assert "A. Nyone" in text
+    assert "1 December 2026" in text
+    assert "reviewed this page yet" not in text
+
+
+def test_pages_for_maintainers_that_differ_from_library_toml_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert write_pages(["--check"]) == 1
+    assert capsys.readouterr().err.count("docs/maintainers/") == len(LIBRARIES)
+    assert write_pages([]) == 0
+    assert write_pages(["--check"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ SOURCE = 'sources = [{ title = "s", url = "https://example.org" }]\n'
         (NOTE + SOURCE + NOTE + SOURCE, "note 'a' twice"),
         (NOTE + SOURCE + 'scenarios = [{ colour = "red" }]\n', "note 'a': colour"),
         (NOTE.replace("tool", "gossip") + SOURCE, "note 'a': kind"),
+        (NOTE.replace('runs = ["r"]', "withdraws = true") + SOURCE, "note 'a': withdraws"),
         ("[notes]\n", "notes"),
     ],
 )

@@ -11,19 +11,20 @@ from typing import Any
 
 import pytest
 
-from project import BESIDE, EXAMPLE, PUBLISHED
+from project import ARM, BESIDE, EXAMPLE, NEW, PUBLISHED
 from reports import reports
 from test_layouts import IDS, TURNS, run_of
 from test_layouts import results_of as layouts_of
 from tlsperf.contract.metrics import METRICS
-from tlsperf.contract.results import Cell, Noise, NoiseRow, Ratio, Results, Table
-from tlsperf.contract.run import RunWarning
+from tlsperf.contract.results import Caveat, Cell, Noise, NoiseRow, Ratio, Results, Table
+from tlsperf.contract.run import RunWarning, Tool
 from tlsperf.contract.text import host_label
 from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.exports import layouts_csv
 from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
 from tlsperf.publish.side_by_side import TURNED_COLUMNS, cell_texts, side_by_side
+from tlsperf.report.notes import caveats_for
 
 
 @pytest.fixture(scope="module")
@@ -283,6 +284,32 @@ def test_facts_that_all_builds_share_are_printed_once(results: Results) -> None:
     assert own == [(None, None), (None, None), (None, "-O3")]
 
 
+def test_how_builds_were_made_stands_beside_the_first_table_of_runs_that_record_it(
+    project: Path,
+) -> None:
+    new, old = (
+        json.loads((project / "content" / "perf" / report / "page.json").read_bytes())
+        for report in (ARM, NEW)
+    )
+    assert old["built"] is None
+    built = new["built"]
+    assert built["table"] == next(iter(new["tables"]))
+    assert "3 deviations" in built["said"]
+    facts = {of.get("title") or of["label"]: of["facts"] for of in built["builds"]}
+    every = dict(facts.pop("All builds"))
+    assert (every["Flags"], every["LTO"], every["Allocator"]) == ("-O3", "none", "system")
+    assert every["Deviation"].startswith("linked statically")
+    assert sorted(value for [[_, value]] in facts.values()) == [
+        "--enable-boringssl",
+        "--enable-openssl",
+        "--enable-rustls",
+    ]
+    [part] = new["parts"]
+    names = {name for of in [*part["shared"], *part["implementations"]] for name, _ in of["facts"]}
+    assert "Version" in names or "Linkage" in names
+    assert not names & {"Flags", "Configured with", "Deviation"}
+
+
 def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
     kinds = ("shifted", "shuffled", "shared")
     runs = [
@@ -344,3 +371,35 @@ def test_a_note_of_cells_is_printed_once_and_marked_in_each(results: Results) ->
     assert json.dumps(made).count("why") == 1
     valid = [cell for row in changed.rows for cell in row.cells if cell.valid]
     assert json.dumps(made["rows"]).count('"note": "*"') == len(valid)
+
+
+def test_a_caveat_about_every_run_of_ours_is_below_the_tables_with_its_rows(
+    results: Results,
+) -> None:
+    note = Caveat(
+        id="renewed",
+        kind="setup",
+        title="Renewed",
+        text="All renew tickets.",
+        scenarios=[{"protocol": "1.2", "resumption": "ticket", "variant": ""}],
+        sources=[{"title": "Source", "url": "https://example.org"}],
+    )
+
+    def with_tickets(table: Table, variant: str | None) -> Table:
+        tickets = {"protocol": "1.2", "resumption": "ticket", "variant": variant}
+        scenario = table.rows[0].scenario.model_copy(update=tickets)
+        first = table.rows[0].model_copy(update={"scenario": scenario})
+        return table.model_copy(update={"rows": [first, *table.rows[1:]]})
+
+    of_all, of_each = results.tables[:2]
+    tables = [with_tickets(of_all, None), with_tickets(of_each, "own-tickets")]
+    ours = results.model_copy(update={"tables": tables})
+    [shown] = caveats_for(ours, [note])
+    assert [row.anchor for row in shown.rows] == [of_all.rows[0].anchor]
+    ours = ours.model_copy(update={"notes": [shown]})
+    calls = "".join(f'{{{{ table(id="{table.anchor}") }}}}\n' for table in tables)
+    made = json.loads(page_json([ours], [note], shortcodes(calls, "index.md")))["tables"]
+    assert note.text in made[of_all.anchor]["notes"]
+    assert note.text not in made[of_each.anchor]["notes"]
+    others = [run.model_copy(update={"tool": Tool(name="openssl-bench")}) for run in ours.runs]
+    assert caveats_for(ours.model_copy(update={"runs": others}), [note]) == []

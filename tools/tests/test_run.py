@@ -44,7 +44,7 @@ def test_a_run_is_read_with_its_rows_its_gaps_and_its_disturbances(tmp_path: Pat
     [
         ("raw/records.jsonl", "1000", "1001", "raw/records.jsonl: found sha256 "),
         ("run.toml", "schema = 1", "schema = 2", "run.toml: found schema 2, expected 1"),
-        ("run.toml", "[tool]", "[tool", "run.toml:23: this is not TOML: expected ']'"),
+        ("run.toml", "[tool]", "[tool", "run.toml:24: this is not TOML: expected ']'"),
         ("run.toml", 'library = "openssl"', 'library = "opnssl"', "run.toml: found implementatio"),
         ("run.toml", 'id = "2026-11-21-example"', 'id = "other"', "run.toml: found id 'other', "),
         ("run.toml", "tlsbench/1", "tlsbench/9", "run.toml: found format 'tlsbench/9', expected"),

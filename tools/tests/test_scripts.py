@@ -251,8 +251,10 @@ def test_make_builds_each_library_with_a_workspace_of_its_own_or_the_one_that_is
     own = desk.run(SCRIPTS / "libraries", "id", "own").stdout.split()
     assert len(own) > 2
     desk.program("cargo", 'basename "$PWD"')
-    before = ("-o", "doctor-more-libraries", "-o", ".venv/.build", f"LIBRARY={wanted}")
-    done = desk.run(Path("make"), "-C", str(ROOT), "--silent", *before, "more-libraries")
+    others = ("doctor-more-libraries", ".venv/.build", "build/gnutls/built")
+    before = [word for name in others for word in ("-o", name)]
+    wish = f"LIBRARY={wanted}"
+    done = desk.run(Path("make"), "-C", str(ROOT), "--silent", *before, wish, "more-libraries")
     if wanted and wanted not in own:
         assert done.returncode != 0
         message = f"found no bench/libraries/{wanted}/library.toml, expected one of rustls "
@@ -264,6 +266,46 @@ def test_make_builds_each_library_with_a_workspace_of_its_own_or_the_one_that_is
             line for name in ([wanted] if wanted else own) for line in (f"{name}: {build}", name)
         ]
         assert done.stdout.splitlines() == lines
+
+
+# --- scripts that configure a library -------------------------------------------------------------
+
+LIBRARIES = ROOT / "bench" / "libraries"
+
+
+def test_openssl_is_configured_with_the_words_of_upstream_and_the_flags_of_a_suite(
+    desk: Desk,
+) -> None:
+    desk.program("perl", 'echo "${CFLAGS-none}"')
+    prefix = desk.folder / "prefix"
+    places = ("./Configure", f"--prefix={prefix}", "--openssldir=/usr/local/ssl")
+    of_package = ("no-module", "no-comp", "no-legacy", "no-camellia", "-O2", "-w")
+    words = (*places, "no-shared", *of_package, "linux-x86_64")
+    done = desk.run(LIBRARIES / "openssl" / "perl", *words, env={"CFLAGS": "-O1 -g"})
+    assert (done.returncode, done.stdout) == (0, "none\n")
+    options = "no-shared no-module linux-x86_64"
+    assert desk.calls == [f"perl {' '.join(places)} {options} -O1 -g"]
+    assert (prefix / "configured").read_text() == f"{options}\n"
+
+
+@pytest.mark.parametrize(
+    ("project", "compiler", "chosen"),
+    [("BoringSSL", "", True), ("BoringSSL", "gcc", False), ("AWSLC", "", False)],
+)
+def test_boringssl_is_configured_with_clang_unless_a_compiler_is_named(
+    desk: Desk, project: str, compiler: str, chosen: bool
+) -> None:
+    desk.program("cmake")
+    write(desk.folder, "CMakeLists.txt", f"project({project} NONE)\n")
+    given = (str(desk.folder), "-DCMAKE_C_COMPILER=/usr/bin/cc", "-DCMAKE_BUILD_TYPE=Release")
+    script = LIBRARIES / "boringssl" / "cmake"
+    there = ("-c", 'cd "$1" && exec "$0" "$@"', str(script))
+    done = desk.run(Path("sh"), *there, *given, env={"CC": compiler})
+    assert done.returncode == 0, done.stderr
+    (call,) = desk.calls
+    assert call.startswith(f"cmake {' '.join(given)}")
+    assert ("=clang" in call, "=clang++" in call) == (chosen, chosen)
+    assert (desk.folder / "configured").read_text() == "-DCMAKE_BUILD_TYPE=Release\n"
 
 
 # --- pin-versions --------------------------------------------------------------------------------
@@ -744,3 +786,71 @@ def test_a_report_with_an_invalid_name_is_not_pushed(desk: Desk, drafted: Path, 
     done = desk.run(drafted / "scripts/open-pull-request")
     assert done.returncode == 1
     assert f"found the report '{name}'" in done.stderr
+
+
+# --- build-gnutls --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def build_gnutls(tmp_path: Path) -> Path:
+    """The script in an otherwise empty checkout, so that no test changes what is built in this one."""
+    (tmp_path / "scripts").mkdir()
+    return Path(shutil.copy(SCRIPTS / "build-gnutls", tmp_path / "scripts"))
+
+
+def own_gnutls(desk: Desk) -> dict[str, str]:
+    """PKG_CONFIG_PATH with the folder of a GnuTLS, after another one."""
+    (desk.folder / "own").mkdir()
+    (desk.folder / "own" / "gnutls.pc").touch()
+    return {"PKG_CONFIG_PATH": f"/opt/other:{desk.folder / 'own'}"}
+
+
+def test_a_gnutls_of_ones_own_is_not_built(desk: Desk, build_gnutls: Path) -> None:
+    desk.program("pkg-config", "[ $1 != --modversion ] || echo 3.8.3")
+    done = desk.run(build_gnutls, env=own_gnutls(desk))
+    assert done.returncode == 0, done.stderr
+    assert "GnuTLS 3.8.3 of PKG_CONFIG_PATH" in done.stdout
+    assert not (desk.folder / "build").exists()
+
+
+def test_a_gnutls_of_ones_own_that_is_too_old_is_named(desk: Desk, build_gnutls: Path) -> None:
+    desk.program("pkg-config", "[ $1 = --modversion ] && echo 3.7.9")
+    done = desk.run(build_gnutls, env=own_gnutls(desk))
+    assert done.returncode == 1
+    assert "found 3.7.9, expected GnuTLS 3.8 or later" in done.stderr
+
+
+def elsewhere(desk: Desk, *more: str) -> dict[str, str]:
+    """A machine that is not Debian, with what the build needs."""
+    desk.lend("bash", "dirname", "rm", "mkdir", "sha256sum", *more)
+    for name in ("cc", "make", "m4", "pkg-config", "xz"):
+        desk.program(name)
+    return {"PATH": str(desk.folder / "bin"), "PKG_CONFIG_PATH": "/opt/python/lib/pkgconfig"}
+
+
+def test_another_source_than_was_pinned_is_not_built(desk: Desk, build_gnutls: Path) -> None:
+    env = elsewhere(desk)
+    desk.program("curl", 'while [ "$1" != --output ]; do shift; done; echo changed > "$2"')
+    done = desk.run(build_gnutls, env=env)
+    assert done.returncode == 1
+    assert "gmp-6.3.0.tar.xz is another file than was pinned" in done.stderr
+    assert not [call for call in desk.calls if call.startswith("make")]
+
+
+def test_a_source_that_cannot_be_fetched_is_named_with_a_way_out(
+    desk: Desk, build_gnutls: Path
+) -> None:
+    env = elsewhere(desk)
+    desk.program("curl", "exit 6")
+    done = desk.run(build_gnutls, env=env)
+    assert done.returncode == 1
+    assert "cannot fetch gmp-6.3.0.tar.xz" in done.stderr
+    assert "PKG_CONFIG_PATH" in done.stderr
+
+
+def test_what_the_build_of_gnutls_lacks_is_named(desk: Desk, build_gnutls: Path) -> None:
+    env = elsewhere(desk)
+    (desk.folder / "bin" / "m4").unlink()
+    done = desk.run(build_gnutls, env=env)
+    assert done.returncode == 1
+    assert "m4 is missing" in done.stderr

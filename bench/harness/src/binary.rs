@@ -49,6 +49,18 @@ pub fn compilers() -> Result<Compilers> {
     })
 }
 
+/// Whether this C compiler made the C code of Rust's standard library: a clang with the major and
+/// minor version of Rust's LLVM. The rest may be that of a release candidate.
+pub fn is_rusts(name: &str, llvm: &str) -> bool {
+    let series = |version: &str| {
+        version
+            .rsplit_once('.')
+            .map(|(series, _)| series.to_owned())
+    };
+    let found = name.strip_prefix("clang version ").and_then(series);
+    found.is_some() && found == series(llvm)
+}
+
 /// The locked version of a package, from the list that `libraries/shared/build.rs` makes.
 pub fn package_version(packages: &str, name: &str) -> Option<String> {
     packages

@@ -329,6 +329,18 @@ impl Scenario {
                  \"ticket\": only resumed handshakes have early data"
                     .into()
             }),
+            Variant::OwnTickets => {
+                refuse(self.protocol != Some(Protocol::Tls12), "protocol", || {
+                    "found \"1.3\" with variant \"own-tickets\", expected \"1.2\": every library \
+                     renews tickets of TLS 1.3"
+                        .into()
+                })?;
+                refuse(resumption != Resumption::Ticket, "resumption", || {
+                    format!(
+                        "found \"{resumption}\" with variant \"own-tickets\", expected \"ticket\""
+                    )
+                })
+            }
             Variant::Server(server) => {
                 refuse(self.resumes(), "resumption", || {
                     format!("found in a connection to {server}, expected \"none\"")

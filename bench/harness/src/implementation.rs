@@ -28,6 +28,10 @@ pub struct Implementation {
     pub rust_compiler: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c_compiler: Option<String>,
+    /// What the library was configured with, as its own configure script, CMake or Cargo was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configure: Option<String>,
+    /// Flags of its compiler, as they took effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flags: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,6 +48,10 @@ pub struct Implementation {
     pub binary_sha256: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What library.toml said of its build otherwise than by default, when it was measured: what and
+    /// why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<String>,
 }
 
 impl Implementation {
@@ -84,6 +92,46 @@ impl Implementation {
     }
 }
 
+/// The flags of a compiler as they took effect: of several levels, processors and standards the
+/// last, each other flag once; without warnings and without what names a folder of the host. A `;`
+/// separates the flags of one library from those of another that it is built with.
+pub fn effective_flags(given: &str) -> String {
+    let libraries: Vec<_> = given.split(';').map(effective_in_one).collect();
+    libraries.join("; ")
+}
+
+fn effective_in_one(given: &str) -> String {
+    const WITH_A_FOLDER: [&str; 5] = ["-I", "-isystem", "-iquote", "-idirafter", "-include"];
+    const LAST_WINS: [&str; 5] = ["-O", "-march=", "-mtune=", "-std=", "--target="];
+    let mut effective: Vec<&str> = Vec::new();
+    let mut words = given.split_whitespace();
+    while let Some(word) = words.next() {
+        if WITH_A_FOLDER.contains(&word) {
+            words.next();
+            continue;
+        }
+        // Of a program, as in `CC=/usr/bin/clang`, the name remains.
+        let word = match word.rsplit_once('/') {
+            Some((_, program)) if !word.starts_with('-') => program,
+            Some(_) => continue,
+            None => word,
+        };
+        // Of the assembler and the preprocessor, what changes code.
+        let passed_on = word.starts_with("-Wa,-m") || word.starts_with("-Wp,");
+        let ignored = (word.starts_with("-W") && !passed_on) || word.starts_with("-I");
+        if ignored || word == "-w" || word.is_empty() {
+            continue;
+        }
+        let kind = LAST_WINS.iter().find(|kind| word.starts_with(**kind));
+        effective.retain(|it| match kind {
+            Some(kind) => !it.starts_with(kind),
+            None => *it != word,
+        });
+        effective.push(word);
+    }
+    effective.join(" ")
+}
+
 /// The environment variable that hides processor features from OpenSSL and libraries derived from
 /// it.
 pub const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
@@ -115,6 +163,38 @@ pub fn cpu_mask() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_are_those_that_took_effect() {
+        for (given, effective) in [
+            ("cc -fPIC -O3 -O2 -fPIC -m64", "cc -O2 -fPIC -m64"),
+            (
+                "-O2 -g -Ofast -march=x86-64 -march=native",
+                "-g -Ofast -march=native",
+            ),
+            (
+                "/usr/bin/clang -Wall -w -Wa,--noexecstack -DNDEBUG",
+                "clang -DNDEBUG",
+            ),
+            ("-I /a/include -Iheaders -isystem /b -O1", "-O1"),
+            (
+                "-ffile-prefix-map=/build/x=. -DCERTS=\"/etc/ssl\" -O2",
+                "-O2",
+            ),
+            ("CMake Release:  -O3", "CMake Release: -O3"),
+            (
+                "-Wa,-mbranches-within-32B-boundaries",
+                "-Wa,-mbranches-within-32B-boundaries",
+            ),
+            (
+                "-O2 -O1 -fPIC; Other: -O2 -fPIC",
+                "-O1 -fPIC; Other: -O2 -fPIC",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(effective_flags(given), effective, "of {given}");
+        }
+    }
 
     #[test]
     fn an_id_is_library_version_provider_and_build() {

@@ -12,8 +12,8 @@ use crate::{
     certificates::{self, Authority, HOST_NAME, Identity, Named, set_up},
     implementation::Implementation,
     scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
-        Variant,
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario, Variant,
     },
     transport::Endpoint,
 };
@@ -35,14 +35,21 @@ pub struct Setup {
     pub certificate: Certificate,
     pub authentication: Authentication,
     /// With `None` the server issues no tickets and keeps no cache. Otherwise the client keeps
-    /// every session and uses it once.
+    /// every session and uses it once, but a ticket of TLS 1.2 until it is renewed.
     pub resumption: Resumption,
+    /// Whether each resumption of TLS 1.2 issues a new ticket. Otherwise the library does what it
+    /// does by default.
+    pub renews_tickets: bool,
+    /// Whether idle connections release their buffers, where the library has a setting for it.
+    pub releases_buffers: bool,
     /// Maximum number of sessions that the server caches, where it resumes them by id.
     pub session_cache: u32,
     /// Whether clients send early data in resumed handshakes, and the server accepts it.
     pub early_data: bool,
     /// Largest record, in bytes of plaintext; absent: 16 KiB, the maximum of TLS.
     pub record_size: Option<u32>,
+    /// Whether the scenario counts records, each of which then holds as much as `record_size` allows.
+    pub fills_records: bool,
     /// Roots that verify the peer, as PEM; empty if the peer is not verified.
     pub trusted: &'static str,
     /// This role's own identity; absent for a client without a certificate.
@@ -87,9 +94,12 @@ impl Setup {
                 Resumption::Resumed => bail!("resumption \"resumed\" is for data of other tools"),
                 resumption => resumption,
             },
+            renews_tickets: scenario.variant != Some(Variant::OwnTickets),
+            releases_buffers: scenario.variant == Some(Variant::ReleasedBuffers),
             session_cache: SESSION_CACHE,
             early_data: scenario.variant == Some(Variant::EarlyData),
             record_size: scenario.record_size,
+            fills_records: scenario.operation == Operation::Transfer,
             trusted: authority(scenario, certificate)?.root,
             identity: None,
             named: &[],
@@ -321,6 +331,11 @@ pub trait Connection {
     /// Encrypts and sends all of `data`, as one write.
     fn send(&mut self, data: &[u8]) -> Result<()>;
 
+    /// Releases the buffers of an idle connection, where a call of the library does it.
+    fn release_buffers(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Decrypts into `buffer` and returns the number of bytes, at least 1.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize>;
 
@@ -405,6 +420,7 @@ mod tests {
             );
             assert_eq!(setup.resumption, Resumption::None);
             assert!(!setup.early_data && !setup.compresses && setup.record_size.is_none());
+            assert!(!setup.releases_buffers);
         }
         let old = json!({"protocol": "1.2", "certificate": "rsa-2048", "resumption": "session-id",
             "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "record_size": 4096});
@@ -414,6 +430,18 @@ mod tests {
             assert_eq!(setup.resumption, Resumption::SessionId);
             assert_eq!(setup.record_size, Some(4096));
         }
+        let renewal = [(json!(null), true), (json!("own-tickets"), false)];
+        for (variant, expected) in renewal {
+            let ticket = json!({"protocol": "1.2", "certificate": "rsa-2048", "variant": variant,
+                "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "resumption": "ticket"});
+            assert!(
+                setups(&ticket)
+                    .iter()
+                    .all(|it| it.renews_tickets == expected)
+            );
+        }
+        let idle = json!({"operation": "memory", "variant": "released-buffers"});
+        assert!(setups(&idle).iter().all(|it| it.releases_buffers));
         let early = json!({"resumption": "ticket", "variant": "early-data"});
         assert!(setups(&early).iter().all(|it| it.early_data));
         let compressed = json!({"variant": "compressed-zlib"});

@@ -51,6 +51,8 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
                 implementation.id
             );
             implementation.allocator = Some(allocator::found()?);
+            let given = implementation.flags.as_deref();
+            implementation.flags = given.map(implementation::effective_flags);
             writeln!(output, "{}", serde_json::to_string(&implementation)?)?;
         }
         ["measure"] => {

@@ -4,7 +4,7 @@
 #[path = "../shared/build.rs"]
 mod adapter;
 
-use std::{env, error::Error};
+use std::{env, error::Error, fs, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
     adapter::main()?;
@@ -18,6 +18,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-check-cfg=cfg({name})");
         if number >= first {
             println!("cargo::rustc-cfg={name}");
+        }
+    }
+    // By the script `perl`; a prefix that a user made has no such file.
+    let headers = env::var("DEP_OPENSSL_INCLUDE")?;
+    let told = Path::new(&headers).with_file_name("configured");
+    match fs::read_to_string(&told) {
+        Ok(told) => println!("cargo::rustc-env=CONFIGURE={}", told.trim()),
+        Err(_) if env::var_os("CARGO_FEATURE_VENDORED").is_none() => {}
+        Err(error) => {
+            let what =
+                "OpenSSL was configured without bench/libraries/openssl/perl: run `make libraries`";
+            return Err(format!("{}: {error}; {what}", told.display()).into());
         }
     }
     Ok(())

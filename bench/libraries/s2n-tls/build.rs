@@ -1,5 +1,5 @@
-//! Build script: compiles policy.c with the headers of the linked s2n-tls, in addition to the steps
-//! of every adapter.
+//! Build script: compiles policy.c with the headers of the linked s2n-tls, and reports how the
+//! library was compiled, in addition to the steps of every adapter.
 
 #[path = "../shared/build.rs"]
 mod adapter;
@@ -26,7 +26,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         .flag(sources.join("utils/s2n_prelude.h"))
         .warnings(false) // the headers cause some
         .compile("policy");
+    println!("cargo::rustc-env=S2N_FLAGS={}", flags()?);
     Ok(())
+}
+
+/// The flags that cc gives each package which it builds, as s2n-tls and AWS-LC, with the standard
+/// that both choose. The -flto of s2n-tls is without effect: the program is linked without it.
+fn flags() -> Result<String, Box<dyn Error>> {
+    let mut build = cc::Build::new();
+    let compiler = build.std("c11").warnings(false).try_get_compiler()?;
+    let flags = compiler.args().iter().map(|it| it.to_string_lossy());
+    let flags: Vec<_> = flags.filter(|it| !it.starts_with("-w")).collect();
+    Ok(flags.join(" "))
 }
 
 /// The folder of the package s2n-tls-sys, whose build script exposes only the public header.

@@ -3,9 +3,18 @@
 //! `LIBRARY`: the library's id, from library.toml;
 //! `PACKAGES`: its `packages` as locked, `name version` separated by commas;
 //! `FLAGS`: how the Rust code was optimized;
-//! `CMAKE_FLAGS`: how CMake compiled a dependency that it builds.
+//! `CMAKE_FLAGS`: how CMake compiled a dependency that it builds;
+//! `CONFIGURE`: what CMake was told for the library, if that is known;
+//! `DEFAULT_CONFIGURE`, `DEFAULT_FLAGS`, `DEFAULT_COMPILER`: what `[default]` of library.toml states;
+//! `LARGE_CONNECTION`: why a connection is large, if library.toml says so.
 
-use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -15,6 +24,19 @@ use toml::{Table, Value};
 struct Library {
     id: String,
     packages: Vec<String>,
+    default: Option<Stated>,
+}
+
+/// The part of `[default]` that the program must report.
+#[derive(Default, Deserialize)]
+struct Stated {
+    #[serde(default)]
+    configure: String,
+    #[serde(default)]
+    flags: String,
+    #[serde(default)]
+    compiler: String,
+    large_connection: Option<String>,
 }
 
 /// `[package.metadata.adapter]` of an adapter's Cargo.toml.
@@ -67,7 +89,20 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let flags = rust_flags(&read(&workspace.join("Cargo.toml"))?)?;
     println!("cargo::rustc-env=FLAGS={flags}");
     if let Some(package) = &adapter.cmake {
-        println!("cargo::rustc-env=CMAKE_FLAGS={}", cmake_flags(package)?);
+        let build = cmake_build(package)?;
+        println!("cargo::rustc-env=CMAKE_FLAGS={}", cmake_flags(&build)?);
+        // By libraries/boringssl/cmake, if the environment names it.
+        if let Ok(told) = fs::read_to_string(build.join("configured")) {
+            println!("cargo::rustc-env=CONFIGURE={}", told.trim());
+        }
+    }
+    if let Some(default) = &library.default {
+        println!("cargo::rustc-env=DEFAULT_CONFIGURE={}", default.configure);
+        println!("cargo::rustc-env=DEFAULT_FLAGS={}", default.flags);
+        println!("cargo::rustc-env=DEFAULT_COMPILER={}", default.compiler);
+        if let Some(reason) = &default.large_connection {
+            println!("cargo::rustc-env=LARGE_CONNECTION={reason}");
+        }
     }
     Ok(())
 }
@@ -91,16 +126,16 @@ fn packages(lock: &Table, wanted: &[String]) -> Result<BTreeMap<String, String>,
     Ok(wanted.map(|it| (it.name, it.version)).collect())
 }
 
-/// The optimization flags of the Rust code, from the workspace's profile and the environment.
+/// The optimization flags of the Rust code, from the workspace's profile and the environment. What
+/// a release build does not state is Cargo's default.
 fn rust_flags(workspace: &Table) -> Result<String, Box<dyn Error>> {
     let mut flags = vec![format!("opt-level={}", env::var("OPT_LEVEL")?)];
-    let profile = env::var("PROFILE")?;
-    if let Some(profile) = workspace.get("profile").and_then(|all| all.get(&profile)) {
-        for key in ["lto", "codegen-units"] {
-            if let Some(value) = profile.get(key) {
-                let value = value.to_string();
-                flags.push(format!("{key}={}", value.trim_matches('"')));
-            }
+    let name = env::var("PROFILE")?;
+    let profile = workspace.get("profile").and_then(|all| all.get(&name));
+    for (key, default) in [("lto", "thin-local"), ("codegen-units", "16")] {
+        let stated = profile.and_then(|it| it.get(key)).map(Value::to_string);
+        if let Some(value) = stated.or((name == "release").then(|| default.to_owned())) {
+            flags.push(format!("{key}={}", value.trim_matches('"')));
         }
     }
     if let Ok(extra) = env::var("CARGO_ENCODED_RUSTFLAGS") {
@@ -120,15 +155,20 @@ fn rust_flags(workspace: &Table) -> Result<String, Box<dyn Error>> {
     Ok(flags.join(" "))
 }
 
-/// The build type and its flags, from lines such as `CMAKE_BUILD_TYPE:STRING=Release`.
-fn cmake_flags(package: &str) -> Result<String, Box<dyn Error>> {
+/// The folder in which CMake built a package.
+fn cmake_build(package: &str) -> Result<PathBuf, Box<dyn Error>> {
     // The name of the variable may contain the package's version.
     let is_root =
         |name: &str| name.starts_with(&format!("DEP_{package}_")) && name.ends_with("_ROOT");
     let (_, root) = env::vars()
         .find(|(name, _)| is_root(name))
         .ok_or_else(|| format!("no variable DEP_{package}_…_ROOT"))?;
-    let cache = fs::read_to_string(Path::new(&root).join("build/CMakeCache.txt"))?;
+    Ok(Path::new(&root).join("build"))
+}
+
+/// The flags of the build type, from lines such as `CMAKE_BUILD_TYPE:STRING=Release`.
+fn cmake_flags(build: &Path) -> Result<String, Box<dyn Error>> {
+    let cache = fs::read_to_string(build.join("CMakeCache.txt"))?;
     let value = |name: &str| -> Result<String, Box<dyn Error>> {
         let mut lines = cache.lines();
         let line = lines.find(|line| line.starts_with(&format!("{name}:")));
@@ -137,20 +177,9 @@ fn cmake_flags(package: &str) -> Result<String, Box<dyn Error>> {
             .ok_or_else(|| format!("CMakeCache.txt has no {name}"))?;
         Ok(value.trim().to_owned())
     };
-    let build = value("CMAKE_BUILD_TYPE")?;
-    let flags = [
-        format!("CMake {build}:"),
-        value("CMAKE_C_FLAGS")?,
-        value(&format!("CMAKE_C_FLAGS_{}", build.to_uppercase()))?,
-    ]
-    .join(" ");
-    // This flag names a folder of this machine, and does not change the code.
-    let compiles = |flag: &&str| !flag.starts_with("-ffile-prefix-map=");
-    Ok(flags
-        .split(' ')
-        .filter(compiles)
-        .collect::<Vec<_>>()
-        .join(" "))
+    let kind = value("CMAKE_BUILD_TYPE")?.to_uppercase();
+    let of_kind = value(&format!("CMAKE_C_FLAGS_{kind}"))?;
+    Ok(format!("{} {of_kind}", value("CMAKE_C_FLAGS")?))
 }
 
 /// Major, minor and patch version.

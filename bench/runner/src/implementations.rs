@@ -186,6 +186,7 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     });
     let described = described.collect::<Result<Vec<_>>>()?;
     let builds = build_all(suite, places)?;
+    let libraries = Libraries::read(&places.bench)?;
     for ((listed, described), built) in suite.implementations.iter().zip(described).zip(builds) {
         let (mut program, built) = match (listed, described, built) {
             (_, Some(program), _) => (program, None),
@@ -208,6 +209,8 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
             }
             (_, None, _) => bail!("{listed} was not built"),
         };
+        let own = &mut program.implementation;
+        own.deviations = libraries.deviations(own);
         let times = measured.iter().filter(|other| *other == listed).count() + 1;
         if times > 1 {
             add_label(&mut program, &format!("repeat-{times}"));

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
+use tls_harness::implementation::Implementation;
 
 use crate::lines::Lines;
+use crate::listed::Compiler;
 use crate::stop;
 use crate::words::say;
 
@@ -32,6 +34,25 @@ pub struct Library {
     /// How the names of functions of cryptography begin.
     #[serde(default)]
     pub cryptography: Vec<String>,
+    default: Option<Recommended>,
+    #[serde(default)]
+    deviations: Vec<Deviation>,
+}
+
+/// The build that upstream recommends.
+#[derive(Clone, Debug, Deserialize)]
+struct Recommended {
+    compiler: Option<Compiler>,
+}
+
+/// What is measured otherwise than by the library's default.
+#[derive(Clone, Debug, Deserialize)]
+struct Deviation {
+    what: String,
+    reason: String,
+    /// Whether it is about how the library is built, so that other builds do not have it.
+    #[serde(default)]
+    build: bool,
 }
 
 impl Library {
@@ -73,6 +94,22 @@ impl Libraries {
     pub fn cryptography(&self, id: &str) -> &[String] {
         let library = self.0.iter().find(|it| it.id == id);
         library.map_or(&[], |it| &it.cryptography)
+    }
+
+    /// The compiler with which a library is built by default, if it is not the host's `cc`.
+    pub fn compiler(&self, id: &str) -> Option<Compiler> {
+        let library = self.0.iter().find(|it| it.id == id)?;
+        library.default.as_ref()?.compiler
+    }
+
+    /// How a program differs from its library's default, and why, as a run records it. A build with a
+    /// label is built otherwise.
+    pub fn deviations(&self, of: &Implementation) -> Vec<String> {
+        let own = self.0.iter().filter(|it| it.id == of.library);
+        own.flat_map(|it| &it.deviations)
+            .filter(|it| !it.build || of.build.is_none())
+            .map(|it| format!("{}: {}", it.what, it.reason))
+            .collect()
     }
 
     pub fn of_program(&self, program: &str) -> Option<&Library> {

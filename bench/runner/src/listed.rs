@@ -33,6 +33,9 @@ pub struct Build {
     pub flags: Option<String>,
     /// The processor for which both compilers optimize: `-march=` and `-C target-cpu=`.
     pub target_cpu: Option<String>,
+    /// Whether Rust is optimized as a whole: fat LTO and one codegen unit.
+    #[serde(default)]
+    pub lto: bool,
     /// Processor features that are masked, so that the library does not use them.
     #[serde(default)]
     pub cpu_mask: Vec<CpuFeature>,
@@ -96,6 +99,8 @@ pub enum CpuFeature {
     Aes,
     Avx2,
     Avx512,
+    /// Only the multiplication of 52-bit integers, with which OpenSSL and AWS-LC compute RSA.
+    Ifma,
 }
 
 impl CpuFeature {
@@ -104,6 +109,17 @@ impl CpuFeature {
             Self::Aes => "aes",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Ifma => "ifma",
+        }
+    }
+
+    /// What it masks, by the words of `HostFacts::features`.
+    fn of_hosts(self) -> &'static [&'static str] {
+        match self {
+            Self::Aes => &["aes", "vaes", "pclmulqdq", "vpclmulqdq"],
+            Self::Avx2 => &["avx2"],
+            Self::Avx512 => &["avx512f"],
+            Self::Ifma => &["avx512ifma"],
         }
     }
 
@@ -116,6 +132,9 @@ impl CpuFeature {
             Self::Avx2 => [&[], &[5]],
             // F, DQ, IFMA, PF, ER, CD, BW, VL; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ
             Self::Avx512 => [&[], &[16, 17, 21, 26, 27, 28, 30, 31, 33, 38, 43, 44, 46]],
+            // Both test it beside F, DQ and VL: ossl_rsaz_avx512ifma_eligible of OpenSSL's
+            // rsaz-2k-avx512.pl, CRYPTO_is_AVX512IFMA_capable of AWS-LC's cpucap/internal.h.
+            Self::Ifma => [&[], &[21]],
         }
     }
 }
@@ -197,6 +216,7 @@ impl Build {
                 .as_deref()
                 .map(|cpu| format!("cpu-{}", slug(cpu))),
         );
+        parts.extend(self.lto.then(|| "lto".to_owned()));
         parts.extend(self.cpu_mask.iter().map(|it| format!("no-{}", it.name())));
         match (&self.name, &self.source) {
             (Some(name), _) => parts.push(slug(name)),
@@ -227,6 +247,16 @@ impl Build {
             format!("~{:#x}", bits.fold(0_u64, |word, bit| word | 1 << bit))
         };
         (!self.cpu_mask.is_empty()).then(|| format!("{}:{}", word(0), word(1)))
+    }
+
+    /// The masked features, if a processor with these features has none of them.
+    pub fn masked_in_vain(&self, features: &[String]) -> Option<String> {
+        let masked: Vec<_> = self.cpu_mask.iter().flat_map(|it| it.of_hosts()).collect();
+        let is_there = |it: &&&str| features.iter().any(|has| has == **it);
+        (!masked.is_empty() && !masked.iter().any(is_there)).then(|| {
+            let words: Vec<&str> = masked.into_iter().copied().collect();
+            words.join(", ")
+        })
     }
 
     /// Environment variables that are set for its program.
@@ -282,6 +312,10 @@ mod tests {
                 "openssl-3.6.3-tuned-gcc",
             ),
             (
+                "{ library = \"rustls\", version = \"1\", provider = \"ring\", lto = true }",
+                "rustls-1-ring-lto",
+            ),
+            (
                 "{ library = \"rustls\", source = \"../rustls\" }",
                 "rustls-local",
             ),
@@ -308,5 +342,26 @@ mod tests {
             .mask_value()
             .unwrap();
         assert_eq!(both, "~0x200000200000000:~0x60000000020");
+        let ifma = build(vec![CpuFeature::Ifma]).mask_value().unwrap();
+        assert_eq!(ifma, "~0x0:~0x200000");
+    }
+
+    #[test]
+    fn a_mask_is_in_vain_if_the_processor_has_nothing_that_it_hides() {
+        let masked = |cpu_mask: &[CpuFeature], features: &[&str]| {
+            let features: Vec<_> = features.iter().map(|it| (*it).to_owned()).collect();
+            let build = Build {
+                cpu_mask: cpu_mask.to_vec(),
+                ..Build::default()
+            };
+            build.masked_in_vain(&features)
+        };
+        use CpuFeature::{Aes, Avx2, Ifma};
+        let zen_3 = ["aes", "avx2", "sha_ni"];
+        assert_eq!(masked(&[Ifma], &zen_3).as_deref(), Some("avx512ifma"));
+        assert_eq!(masked(&[Ifma], &["avx512f", "avx512ifma"]), None);
+        assert_eq!(masked(&[Aes], &zen_3), None);
+        assert_eq!(masked(&[Ifma, Avx2], &zen_3), None);
+        assert_eq!(masked(&[], &[]), None);
     }
 }

@@ -24,7 +24,7 @@ use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
 use tlsbench::resume::kept;
-use tlsbench::run::{check_order, run};
+use tlsbench::run::{check_order, masks_without_effect, run};
 use tlsbench::selection::Selection;
 use tlsbench::sides;
 use tlsbench::stop;
@@ -131,6 +131,7 @@ fn execute(command: Command) -> Result<ExitCode> {
                 Format::Json => show(format!("{:#}\n", listing::to_json(&suite, state))),
                 _ => show(listing::to_text(&suite, state)),
             }
+            warn_of_masks(&suite);
             for listed in &suite.implementations {
                 implementations::is_there(listed, &places, suite.layouts)
                     .with_context(|| format!("{listed} cannot be built"))?;
@@ -218,6 +219,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         if !is_complete() {
             if ordered.options.counter.is_none() {
                 say(&listing::expectation(&suite));
+                warn_of_masks(&suite);
             }
             implementations::build_programs(&suite, &ordered.places)?;
         }
@@ -355,6 +357,12 @@ fn with_builds(given: &Path, selection: Selection) -> Result<(Suite, Places)> {
 /// Physical cores of this host, if known; the scenarios of a suite may depend on it.
 fn cores() -> Option<u32> {
     facts::capture(&Root::host()).cores
+}
+
+fn warn_of_masks(suite: &Suite) {
+    for warning in masks_without_effect(suite, &facts::capture(&Root::host()).features) {
+        warn(&warning.message);
+    }
 }
 
 /// Prints the changes to the host; returns failure unless all succeeded.

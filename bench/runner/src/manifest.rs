@@ -23,6 +23,9 @@ pub struct HostFacts {
     pub cpu: String,
     /// As the processor reports it: family 6, model 207, stepping 2.
     pub cpu_model: Option<String>,
+    /// Those by which libraries choose their code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
     pub architecture: String,
     /// A one-way hash of the machine's id.
     pub machine: Option<String>,

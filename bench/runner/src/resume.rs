@@ -88,7 +88,13 @@ fn differences(begun: &Run, now: &Run) -> Vec<String> {
     } else if begun.tool.sha256 != now.tool.sha256 {
         differences.push("it was begun by another build of tlsbench".to_owned());
     }
-    if begun.implementations != now.implementations {
+    let programs = |run: &Run| {
+        let mut programs = run.implementations.clone();
+        // Words of library.toml, which change no program.
+        programs.iter_mut().for_each(|it| it.deviations.clear());
+        programs
+    };
+    if programs(begun) != programs(now) {
         differences.push("the libraries' programs were changed".to_owned());
     } else if begun.layouts != now.layouts {
         differences.push("the libraries' programs were linked differently".to_owned());

@@ -13,7 +13,7 @@ use crate::host::root::Root;
 use crate::host::{facts, identity};
 use crate::implementations::{Lock, is_there, prepare};
 use crate::journal::{Journal, RECORDS};
-use crate::manifest::{RawFile, RunCounter, SuiteReference};
+use crate::manifest::{RawFile, RunCounter, RunWarning, SuiteReference};
 use crate::medians::rows;
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
@@ -21,7 +21,7 @@ use crate::replay::Replay;
 use crate::resume::{same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
-use crate::suite::SuiteFile;
+use crate::suite::{Suite, SuiteFile};
 use crate::warnings;
 use crate::words::{say, show, warn};
 
@@ -45,6 +45,15 @@ pub fn check_order(
         same_order(begun, &order.command, counter.as_ref(), &reference)?;
     }
     Ok((reference, counter))
+}
+
+/// A warning for each build whose mask hides nothing that this processor has.
+pub fn masks_without_effect(suite: &Suite, features: &[String]) -> Vec<RunWarning> {
+    let in_vain = suite.builds().filter_map(|build| {
+        let masked = build.masked_in_vain(features)?;
+        Some(warnings::mask_without_effect(&build.name(), &masked))
+    });
+    in_vain.collect()
 }
 
 /// Starts or resumes a run. Returns the path of run.toml, or of run.partial.toml if there are
@@ -76,11 +85,13 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     )?;
     let checks = check(&host, root);
     let changes = identity::changed_since_known(&host, identity::KNOWN_HOSTS.as_ref())?;
+    let masks = masks_without_effect(&suite, &host.features);
     let mut run = plan(order, reference, counter, &ready, host, checks)?;
     if !changes.is_empty() {
         let before = format!("{}/{}.toml", identity::KNOWN_HOSTS, run.host_id);
         run.warnings.push(warnings::changed_host(&before, &changes));
     }
+    run.warnings.extend(masks);
 
     if is_finished {
         same_run(&finished, &run)?;

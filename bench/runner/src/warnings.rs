@@ -78,6 +78,12 @@ pub fn interrupted(times: u32) -> RunWarning {
     warning("interrupted", message)
 }
 
+/// `features`: what the mask hides, and the processor does not have.
+pub fn mask_without_effect(name: &str, features: &str) -> RunWarning {
+    let message = format!("The mask of {name} changes nothing: the processor has no {features}.");
+    warning("mask-without-effect", message)
+}
+
 /// `seconds`: step of the time of day against the monotonic clock.
 pub fn stepped_clock(seconds: f64) -> RunWarning {
     let message = format!(
@@ -117,6 +123,7 @@ mod tests {
             failed_check("load", "60% of a core"),
             imprecise(4, 0.01, 70),
             interrupted(1),
+            mask_without_effect("openssl-3.6.3-no-ifma", "avx512ifma"),
             stepped_clock(-3600.0),
             unreadable_sensor("sys/class/hwmon/hwmon0/temp1_input"),
             virtual_machine("kvm"),

@@ -167,6 +167,12 @@ def test_every_host_is_named_with_family_and_model_or_that_they_are_not_recorded
     assert [of for of in found if not known.fullmatch(of[1])] == []
 
 
+def test_a_host_has_the_features_that_its_runs_recorded(site: Built) -> None:
+    features = "<dt>Processor features</dt><dd>aes, avx2, avx512ifma</dd>"
+    assert site.text(REPORT).count(features) == 1
+    assert "Processor features" not in site.text(f"perf/{ARM}/index.html")
+
+
 def test_a_figure_that_does_not_count_states_the_reason(
     site: Built, results: dict[str, Any]
 ) -> None:

@@ -71,6 +71,8 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     text = config_file.read_text(encoding="utf-8")
     others = text.replace('path = "method"', f'path = "{OTHER}"')
     others = others.replace('path = "feeds"', f'path = "{OTHER}"')
+    maker = '{ name = "Jo & Co", affiliation = "works for ACME" }'
+    others = others.replace("makers = []", f"makers = [{maker}]")
     config_file.write_text(others, encoding="utf-8")
     run(zola, folder, "build")
     assert broken_links(folder / "public") == []
@@ -86,6 +88,8 @@ def test_a_new_site_is_whole_and_says_nothing_of_ours(tmp_path: Path, zola: Zola
     assert b64decode(policy) == sha256(style.encode()).digest()
     for ours in ("TLS performance reports", "rustls", "Apache-2.0"):
         assert ours not in home
+    about = (folder / "public" / "about" / "index.html").read_text(encoding="utf-8")
+    assert "<li>Jo &amp; Co: works for ACME.</li>" in about
     for page in ("about", "method", "data", "feeds"):
         text = (folder / "public" / page / "index.html").read_text(encoding="utf-8")
         assert (

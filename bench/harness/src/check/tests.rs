@@ -62,6 +62,7 @@ fn scenarios_that_can_be_measured_are_accepted() {
         "operation=set-up variant=names-10 certificate=ecdsa-p256",
         "operation=connection",
         "operation=connection variant=nginx",
+        "operation=memory variant=released-buffers",
         "operation=quic-packet",
         "operation=quic-packet size=29",
     ] {
@@ -101,6 +102,12 @@ fn an_error_names_the_field_that_is_missing_or_contradicts_another() {
             "protocol=1.2 variant=early-data resumption=ticket",
         ),
         ("resumption", "variant=early-data"),
+        ("protocol", "variant=own-tickets resumption=ticket"),
+        (
+            "resumption",
+            "protocol=1.2 variant=own-tickets resumption=session-id",
+        ),
+        ("variant", "variant=released-buffers"),
         ("resumption", "resumption=resumed"),
         ("size", "size=1"),
         ("resumption", "operation=transfer resumption=ticket"),

@@ -22,6 +22,11 @@ pub enum Variant {
     HelloRetry,
     /// The client of a resumed handshake sends data in its first flight: `early-data`.
     EarlyData,
+    /// A server of TLS 1.2 renews tickets as its library does by default: `own-tickets`. Without it
+    /// every resumption issues a new one.
+    OwnTickets,
+    /// Idle connections release their buffers as the library documents: `released-buffers`.
+    ReleasedBuffers,
     /// Connections held at once: `sessions-1000`.
     Sessions(u32),
     /// A transfer whose source and destination do not fit into a cache: `cold`.
@@ -48,6 +53,8 @@ vocabulary!(
         KeyShares = "key-shares",
         HelloRetry = "hello-retry",
         EarlyData = "early-data",
+        OwnTickets = "own-tickets",
+        ReleasedBuffers = "released-buffers",
         Sessions = "sessions",
         Cold = "cold",
         Nagle = "nagle",
@@ -69,7 +76,12 @@ impl VariantKind {
                 let groups: Vec<_> = KeyExchange::ALL.iter().map(|it| it.as_str()).collect();
                 format!("key shares joined by + ({})", groups.join(", "))
             }
-            Self::HelloRetry | Self::EarlyData | Self::Cold | Self::Nagle => self.as_str().into(),
+            Self::HelloRetry
+            | Self::EarlyData
+            | Self::OwnTickets
+            | Self::ReleasedBuffers
+            | Self::Cold
+            | Self::Nagle => self.as_str().into(),
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Server => "nginx or haproxy".into(),
             Self::Chain => {
@@ -104,6 +116,8 @@ impl Variant {
         match text {
             "hello-retry" => return Ok(Self::HelloRetry),
             "early-data" => return Ok(Self::EarlyData),
+            "own-tickets" => return Ok(Self::OwnTickets),
+            "released-buffers" => return Ok(Self::ReleasedBuffers),
             "cold" => return Ok(Self::Cold),
             "nagle" => return Ok(Self::Nagle),
             COMPRESSED => return Ok(Self::Compressed),
@@ -152,6 +166,8 @@ impl Variant {
             Self::KeyShares(_) => VariantKind::KeyShares,
             Self::HelloRetry => VariantKind::HelloRetry,
             Self::EarlyData => VariantKind::EarlyData,
+            Self::OwnTickets => VariantKind::OwnTickets,
+            Self::ReleasedBuffers => VariantKind::ReleasedBuffers,
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
             Self::Nagle => VariantKind::Nagle,
@@ -170,6 +186,8 @@ impl Variant {
             Self::Chain(chain) => chain.readable().into(),
             Self::Compressed => "certificates compressed with zlib".into(),
             Self::EarlyData => "early data".into(),
+            Self::OwnTickets => "default renewal".into(),
+            Self::ReleasedBuffers => "buffers released".into(),
             other => other.to_string(),
         }
     }
@@ -221,6 +239,8 @@ impl fmt::Display for Variant {
             }
             Self::HelloRetry => f.write_str("hello-retry"),
             Self::EarlyData => f.write_str("early-data"),
+            Self::OwnTickets => f.write_str("own-tickets"),
+            Self::ReleasedBuffers => f.write_str("released-buffers"),
             Self::Cold => f.write_str("cold"),
             Self::Nagle => f.write_str("nagle"),
             Self::Server(server) => server.fmt(f),

@@ -99,6 +99,7 @@ impl<L: TlsLibrary> Workload<L> for Connections {
     fn variants(&self) -> &'static [VariantKind] {
         &[
             VariantKind::HelloRetry,
+            VariantKind::OwnTickets,
             VariantKind::Nagle,
             VariantKind::Server,
         ]

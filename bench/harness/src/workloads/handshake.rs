@@ -22,6 +22,7 @@ impl Timed for Handshake {
         VariantKind::Chain,
         VariantKind::Compressed,
         VariantKind::EarlyData,
+        VariantKind::OwnTickets,
     ];
     const LATENCY: bool = true;
 

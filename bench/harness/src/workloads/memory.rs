@@ -48,7 +48,7 @@ impl<L: TlsLibrary> Workload<L> for Memory {
     }
 
     fn variants(&self) -> &'static [VariantKind] {
-        &[VariantKind::Sessions]
+        &[VariantKind::Sessions, VariantKind::ReleasedBuffers]
     }
 
     fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
@@ -153,10 +153,20 @@ fn hold_pairs<L: TlsLibrary>(
         scenario,
         Transport::HANDSHAKE_CAPACITY,
     )?;
+    let releases = scenario.variant == Some(Variant::ReleasedBuffers);
+    let release = |pair: &mut Pair<'_, L>| -> Result<()> {
+        if releases {
+            pair.client.release_buffers().context("client")?;
+            pair.server.release_buffers().context("server")?;
+        }
+        Ok(())
+    };
     let complete = || -> Result<_> {
         let mut pair = handshake(&bench)?;
+        release(&mut pair)?;
         if holding.moment == Phase::Data {
             exchange(&mut pair)?;
+            release(&mut pair)?;
         }
         Ok((pair.client, pair.server))
     };

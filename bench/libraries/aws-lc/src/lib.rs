@@ -32,6 +32,7 @@ fn implementation() -> Result<Implementation> {
     let package = package.context("Cargo.lock has no aws-lc-sys")?;
     let version = CStr::from_bytes_with_nul(ffi::AWSLC_VERSION_NUMBER_STRING)?.to_str()?;
     Ok(Implementation {
+        configure: option_env!("CONFIGURE").map(Into::into),
         flags: Some(env!("CMAKE_FLAGS").into()),
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),

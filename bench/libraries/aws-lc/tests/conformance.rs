@@ -21,6 +21,11 @@ fn the_scheme_of_a_servers_signature_is_reported() {
 }
 
 #[test]
+fn tickets_of_tls_1_2_are_not_renewed_by_default() {
+    conformance::handshakes::by_default_renews(&AwsLc, 0);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&AwsLc);
 }

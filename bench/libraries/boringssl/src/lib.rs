@@ -40,6 +40,7 @@ fn implementation() -> Result<Implementation> {
     Ok(Implementation {
         // BoringSSL has no version numbers, and the package does not record the commit.
         id: format!("{}-boring-sys-{package}", env!("LIBRARY")),
+        configure: option_env!("CONFIGURE").map(Into::into),
         flags: Some(env!("CMAKE_FLAGS").into()),
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),

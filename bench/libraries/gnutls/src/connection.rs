@@ -136,6 +136,14 @@ impl Connection for GnuTlsConnection<'_> {
             let sent = unsafe { gnutls_session_ticket_send(self.session, 1, 0) };
             check(sent, "gnutls_session_ticket_send")?;
         }
+        let slot = &self.context.slot;
+        if self.is_client
+            && self.context.resumes
+            && self.context.protocol == Protocol::Tls12
+            && slot.session.borrow().is_none()
+        {
+            self.keep_session()?;
+        }
         Ok(Progress::Done)
     }
 

@@ -1,5 +1,4 @@
-//! Adapter for the GnuTLS that the host has installed, the one that programs of the distribution
-//! use. It is the only library here whose cryptography is Nettle.
+//! Adapter for GnuTLS, the only library here whose cryptography is Nettle.
 
 /// Bindings that the build script generates.
 #[allow(
@@ -22,10 +21,10 @@ use std::{
     any::Any,
     cell::{Cell, RefCell},
     ffi::{CStr, CString, c_char, c_int, c_uint},
-    ptr,
+    fs, ptr,
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use tls_harness::{
     binary,
     implementation::Implementation,
@@ -41,7 +40,20 @@ use crate::{
     vocabulary::{has_group, has_signature, priorities},
 };
 
-pub struct GnuTls;
+#[derive(Default)]
+pub struct GnuTls {
+    /// Whether the program is linked with the host's own GnuTLS.
+    pub is_host: bool,
+}
+
+/// The host's distribution, such as `debian`: the value of `ID` in os-release(5).
+fn distribution() -> Result<String> {
+    let path = "/etc/os-release";
+    let text = fs::read_to_string(path).context(path)?;
+    let id = text.lines().find_map(|line| line.strip_prefix("ID="));
+    let id = id.with_context(|| format!("{path} has no ID"))?;
+    Ok(id.trim_matches('"').to_owned())
+}
 
 /// Converts a static string of the library.
 ///
@@ -239,14 +251,27 @@ impl TlsLibrary for GnuTls {
     fn implementation(&self) -> Result<Implementation> {
         // SAFETY: with a null argument it returns a static string.
         let version = unsafe { text(gnutls_check_version(ptr::null())) }?;
-        Ok(Implementation {
-            // This program does not contain the name of the compiler that built the shared library.
-            c_compiler: None,
+        let of_build = |it: Option<&str>| it.filter(|_| !self.is_host).map(str::to_owned);
+        let flags = of_build(option_env!("GNUTLS_FLAGS"));
+        let this = Implementation::new(env!("LIBRARY"), version)?;
+        let this = Implementation {
+            // Of a library that was built elsewhere, neither compiler nor flags are known.
+            c_compiler: this.c_compiler.clone().filter(|_| flags.is_some()),
+            configure: of_build(option_env!("GNUTLS_CONFIGURE")),
             linkage: Some(binary::linkage("libgnutls")?),
-            source: Some("the host's own package".into()),
-            note: Some("as its distribution builds it".into()),
-            ..Implementation::new(env!("LIBRARY"), version)?
-        })
+            source: Some(match (self.is_host, &flags) {
+                (true, _) => "the host's own package".into(),
+                (false, Some(_)) => format!("upstream's gnutls-{version}.tar.xz"),
+                (false, None) => "the library in PKG_CONFIG_PATH".into(),
+            }),
+            note: of_build(option_env!("GNUTLS_NOTE")),
+            flags,
+            ..this
+        };
+        match self.is_host {
+            true => Ok(this.with_build(&distribution()?)),
+            false => Ok(this),
+        }
     }
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
@@ -262,18 +287,13 @@ impl TlsLibrary for GnuTls {
         // An invalid configuration is an error, which creating it reports.
         let setup = Setup::client(scenario).ok()?;
         if let Some(group) = setup.groups.iter().find(|group| !has_group(**group)) {
-            return Some(format!("GnuTLS has no {group} in this version"));
+            return Some(format!("GnuTLS has no {group} in this build"));
         }
         if !has_signature(setup.certificate) {
-            return Some(format!(
-                "GnuTLS has no {} in this version",
-                setup.certificate
-            ));
+            return Some(format!("GnuTLS has no {} in this build", setup.certificate));
         }
         if setup.compresses {
-            return reason(
-                "this adapter compresses no certificates: Debian 12 builds GnuTLS without zlib",
-            );
+            return reason("GnuTLS is built without zlib, brotli and zstd, as Debian builds it");
         }
         let mutual = setup.authentication == Authentication::Mutual;
         if mutual && (setup.protocol, setup.certificate) == (Protocol::Tls12, Certificate::Ed25519)
@@ -281,7 +301,7 @@ impl TlsLibrary for GnuTls {
             return reason("GnuTLS' clients refuse to present Ed25519 in TLS 1.2");
         }
         match (setup.protocol, setup.resumption) {
-            (Protocol::Tls12, Resumption::Ticket) => {
+            (Protocol::Tls12, Resumption::Ticket) if setup.renews_tickets => {
                 reason("GnuTLS issues no new ticket when it resumes a TLS 1.2 session")
             }
             (Protocol::Tls12, Resumption::SessionId) => {
@@ -362,11 +382,16 @@ impl TlsLibrary for GnuTls {
                     Some(count_ticket),
                 );
             }
-            if let Some(data) = context.slot.session.take() {
+            let mut kept = context.slot.session.borrow_mut();
+            if let Some(data) = &*kept {
                 check(
                     gnutls_session_set_data(session, data.as_ptr().cast(), data.len()),
                     "gnutls_session_set_data",
                 )?;
+            }
+            // A ticket of TLS 1.2 is used again: the server does not renew it.
+            if context.protocol == Protocol::Tls13 {
+                *kept = None;
             }
         }
         Ok(connection)

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    tls_harness::program::main(&tls_gnutls::GnuTls)
+    tls_harness::program::main(&tls_gnutls::GnuTls::default())
 }

@@ -28,7 +28,7 @@ pub fn has_group(group: KeyExchange) -> bool {
     id != GNUTLS_GROUP_INVALID
 }
 
-/// Whether this version of GnuTLS has the type of signature, of those that old versions lack.
+/// Whether this build of GnuTLS has the type of signature, of those that some lack.
 pub fn has_signature(certificate: Certificate) -> bool {
     let name = match certificate {
         Certificate::MlDsa44 => c"ML-DSA-44",
@@ -36,9 +36,16 @@ pub fn has_signature(certificate: Certificate) -> bool {
         Certificate::MlDsa87 => c"ML-DSA-87",
         _ => return true,
     };
-    // SAFETY: the name is a C string.
-    let id = unsafe { gnutls_sign_get_id(name.as_ptr()) };
-    id != GNUTLS_SIGN_UNKNOWN
+    // A name may be known to a build without the algorithm, but the list has only what it can do.
+    // SAFETY: the name is a C string, and the list ends with a zero.
+    unsafe {
+        let id = gnutls_sign_get_id(name.as_ptr());
+        let mut listed = gnutls_sign_list();
+        while *listed != 0 && *listed != id {
+            listed = listed.add(1);
+        }
+        id != GNUTLS_SIGN_UNKNOWN && *listed == id
+    }
 }
 
 /// The name of the scheme of a type of key. TLS 1.2 names the same code points differently, because

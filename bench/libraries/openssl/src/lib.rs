@@ -38,6 +38,7 @@ fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "openssl-src");
     let package = package.filter(|_| cfg!(feature = "vendored"));
     Ok(Implementation {
+        configure: option_env!("CONFIGURE").map(Into::into),
         flags: Some(
             reported(OPENSSL_CFLAGS)?
                 .trim_start_matches("compiler: ")
@@ -58,7 +59,7 @@ const PACKETS: &str =
     "OpenSSL gives traffic secrets to QUIC since 3.5, and has no API that protects packets";
 
 /// Reason why certificates are not compressed.
-const COMPRESSION: &str = "openssl-src builds OpenSSL without zlib";
+const COMPRESSION: &str = "OpenSSL is built without zlib by default";
 
 /// The reason why this OpenSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {

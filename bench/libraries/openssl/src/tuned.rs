@@ -4,7 +4,8 @@
 use std::{
     any::Any,
     cell::Cell,
-    ffi::c_long,
+    ffi::{c_int, c_long},
+    ptr,
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -51,7 +52,19 @@ pub unsafe fn set(context: *mut ffi::SSL_CTX) -> bool {
     unsafe {
         ffi::SSL_CTX_set_mode(context, ffi::SSL_MODE_RELEASE_BUFFERS);
         mode(context) & ffi::SSL_MODE_RELEASE_BUFFERS != 0
+            && ffi::SSL_CTX_set_ex_data(context, mark(), ptr::dangling_mut()) == 1
     }
+}
+
+/// Where a tuned `SSL_CTX` has a value. The mode is no mark: connections of the variant
+/// `released-buffers` have it too.
+fn mark() -> c_int {
+    static INDEX: OnceLock<c_int> = OnceLock::new();
+    *INDEX.get_or_init(|| {
+        let nothing = ptr::null_mut();
+        // SAFETY: no function is passed.
+        unsafe { ffi::SSL_CTX_get_ex_new_index(0, nothing, None, None, None) }
+    })
 }
 
 /// # Safety
@@ -70,14 +83,11 @@ unsafe fn mode(context: *mut ffi::SSL_CTX) -> c_long {
 /// `ssl` is valid.
 #[cfg(openssl_3)]
 pub unsafe fn check_connection(ssl: *mut ffi::SSL) -> Result<()> {
-    let (mut share, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: the caller guarantees it; setting no mode returns the current modes. The key is
-    // owned.
+    let mut share = ptr::null_mut();
+    // SAFETY: the caller guarantees it. The key is owned.
     unsafe {
-        let mode = ffi::SSL_ctrl(ssl, ffi::SSL_CTRL_MODE, 0, nothing);
-        if mode & ffi::SSL_MODE_RELEASE_BUFFERS == 0
-            || ffi::SSL_get_peer_tmp_key(ssl, &raw mut share) != 1
-        {
+        let tuned = ffi::SSL_CTX_get_ex_data(ffi::SSL_get_SSL_CTX(ssl), mark());
+        if tuned.is_null() || ffi::SSL_get_peer_tmp_key(ssl, &raw mut share) != 1 {
             return Ok(());
         }
         let checked = own::check_key(share, "key share");
@@ -405,7 +415,7 @@ mod tests {
             let server = server.unwrap();
             let capacity = Transport::HANDSHAKE_CAPACITY;
             let bench = HandshakeBench::new(library, &server, scenario, capacity).unwrap();
-            // For a connection with the mode this also checks the library context.
+            // For a tuned connection this also checks the library context.
             let pair = bench.handshake(false).unwrap();
             [&pair.client, &pair.server].map(|it| {
                 // SAFETY: the connection is valid; setting no mode returns the current modes.

@@ -42,6 +42,16 @@ fn the_scheme_of_a_servers_signature_is_reported() {
 }
 
 #[test]
+fn tickets_of_tls_1_2_are_not_renewed_by_default() {
+    conformance::handshakes::by_default_renews(&OpenSsl, 0);
+}
+
+#[test]
+fn released_buffers_hold_less_memory() {
+    conformance::programs::released_buffers_hold_less_memory(PROGRAM);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&OpenSsl);
 }

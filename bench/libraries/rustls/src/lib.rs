@@ -200,10 +200,20 @@ impl TlsLibrary for Rustls {
             })
         };
         let version = package("rustls")?;
+        let own = |it: &&str| match it.split_once('/') {
+            Some((of, _)) => of == "rustls" || of == self.name,
+            None => true,
+        };
+        let told: Vec<_> = env!("CONFIGURE").split(' ').filter(own).collect();
+        let flags = match self.name {
+            "aws-lc-rs" | "ring" => [env!("FLAGS"), env!("C_FLAGS")].join(" "),
+            _ => env!("FLAGS").into(),
+        };
         let implementation = Implementation::new(env!("LIBRARY"), &version)?
             .with_provider(self.name, package(self.name)?);
         Ok(Implementation {
-            flags: Some(env!("FLAGS").into()),
+            configure: Some(told.join(" ")),
+            flags: Some(flags),
             cpu_mask: implementation::cpu_mask().filter(|_| self.honors_mask),
             linkage: Some(Linkage::Static),
             source: Some(format!("cargo package rustls {version}")),

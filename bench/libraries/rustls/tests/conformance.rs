@@ -42,6 +42,11 @@ mod aws_lc_rs {
     conformance_tests!(Rustls::aws_lc_rs(), PROGRAM, unsupported: UNSUPPORTED);
 
     #[test]
+    fn tickets_of_tls_1_2_are_renewed_by_default() {
+        conformance::handshakes::by_default_renews(&Rustls::aws_lc_rs(), 1);
+    }
+
+    #[test]
     fn every_primitive_is_right() {
         conformance::measurements::every_primitive_is_right(&Rustls::aws_lc_rs());
     }

@@ -64,14 +64,18 @@ impl<'a> S2nConnection<'a> {
                 | s2n_connection_set_send_cb(connection, Some(send))
                 | s2n_connection_set_recv_ctx(connection, endpoint)
                 | s2n_connection_set_send_ctx(connection, endpoint)
-                // Fill records to the 16 KiB of TLS, as the other libraries do by default.
-                | s2n_connection_prefer_throughput(connection)
                 // Without this, a failed handshake sleeps for up to half a minute.
                 | s2n_connection_set_blinding(connection, s2n_blinding::SELF_SERVICE_BLINDING);
             check(
                 ready == s2n_status_code::SUCCESS,
                 "the set-up of a connection",
             )?;
+            if context.fills_records {
+                check(
+                    s2n_connection_prefer_throughput(connection) == s2n_status_code::SUCCESS,
+                    "s2n_connection_prefer_throughput",
+                )?;
+            }
             Ok(this)
         }
     }
@@ -146,6 +150,19 @@ impl Connection for S2nConnection<'_> {
         check(is_blocked(), "s2n_recv")
     }
 
+    /// As the usage guide says of memory, for connections that are idle.
+    fn release_buffers(&mut self) -> Result<()> {
+        // SAFETY: the connection is valid.
+        let released = unsafe {
+            s2n_connection_free_handshake(self.connection)
+                | s2n_connection_release_buffers(self.connection)
+        };
+        check(
+            released == s2n_status_code::SUCCESS,
+            "s2n_connection_release_buffers",
+        )
+    }
+
     fn send(&mut self, data: &[u8]) -> Result<()> {
         let (length, mut blocked) = (data.len().try_into()?, 0);
         let data = data.as_ptr().cast();
@@ -185,13 +202,16 @@ impl Connection for S2nConnection<'_> {
                 ) == s2n_status_code::SUCCESS,
                 "s2n_connection_get_cipher_iana_value",
             )?;
-            check(
-                s2n_connection_get_key_exchange_group(self.connection, &raw mut group)
-                    == s2n_status_code::SUCCESS,
-                "s2n_connection_get_key_exchange_group",
-            )?;
             let version = s2n_connection_get_actual_protocol_version(self.connection);
             let resumed = s2n_connection_is_session_resumed(self.connection) == 1;
+            // A resumption of TLS 1.2 exchanges no keys.
+            let exchanges = version == s2n_tls_version::TLS13 || !resumed;
+            check(
+                !exchanges
+                    || s2n_connection_get_key_exchange_group(self.connection, &raw mut group)
+                        == s2n_status_code::SUCCESS,
+                "s2n_connection_get_key_exchange_group",
+            )?;
             // The reported scheme is the server's. In TLS 1.2 it may have another name.
             let signed = self.is_client && !resumed && version == s2n_tls_version::TLS13;
             let mut signature = ptr::null();
@@ -207,7 +227,10 @@ impl Connection for S2nConnection<'_> {
                     other => bail!("protocol {other} is not in the vocabulary"),
                 },
                 cipher_suite: CipherSuite::from_number(u16::from_be_bytes([first, second]))?,
-                key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
+                key_exchange: match exchanges {
+                    true => Some(named_group(CStr::from_ptr(group).to_str()?)?),
+                    false => None,
+                },
                 resumed: Some(resumed),
                 signature_scheme: match signed {
                     true => Some(signature_scheme(CStr::from_ptr(signature).to_str()?)?),
@@ -217,7 +240,7 @@ impl Connection for S2nConnection<'_> {
                 // reports whether the client sent one.
                 peer_verified: self.is_client
                     || s2n_connection_client_cert_used(self.connection) == 1,
-                tickets: match self.is_client {
+                tickets: match self.is_client && version == s2n_tls_version::TLS13 {
                     true => self.context.slot.tickets.get(),
                     false => 0,
                 },

@@ -10,6 +10,7 @@ mod socket;
 
 use std::{
     cell::{Cell, RefCell},
+    env,
     ffi::{CStr, CString, c_char, c_int, c_void},
     ptr,
     sync::OnceLock,
@@ -63,46 +64,16 @@ fn reason() -> Result<String> {
     Ok(text.to_string_lossy().into_owned())
 }
 
-unsafe extern "C" fn nothing_to_do() -> c_int {
-    s2n_status_code::SUCCESS
-}
-
-unsafe extern "C" fn allocate(
-    memory: *mut *mut c_void,
-    requested: u32,
-    allocated: *mut u32,
-) -> c_int {
-    // SAFETY: s2n-tls passes valid pointers for address and size.
-    unsafe {
-        *memory = libc::malloc(requested as usize);
-        *allocated = requested;
-        match (*memory).is_null() {
-            true => s2n_status_code::FAILURE,
-            false => s2n_status_code::SUCCESS,
-        }
-    }
-}
-
-unsafe extern "C" fn release(memory: *mut c_void, _: u32) -> c_int {
-    // SAFETY: `allocate` returned this memory, and it is freed once.
-    unsafe { libc::free(memory) };
-    s2n_status_code::SUCCESS
-}
-
-/// Initializes s2n-tls once per process. By default s2n-tls locks each allocation in whole pages.
-/// With these callbacks it uses the allocator, as its own Rust binding does.
+/// Initializes s2n-tls once per process. By default it locks each allocation in pages of its own:
+/// no process of Linux' default limits could then hold the connections of a memory scenario.
 fn initialize() -> Result<()> {
     static READY: OnceLock<bool> = OnceLock::new();
     let ready = READY.get_or_init(|| {
-        // SAFETY: this runs before any other call of s2n-tls, with callbacks of the required types.
+        // SAFETY: this runs before any other call of s2n-tls, the one that reads the variable; Rust
+        // itself reads the environment under a lock.
         unsafe {
-            s2n_mem_set_callbacks(
-                Some(nothing_to_do),
-                Some(nothing_to_do),
-                Some(allocate),
-                Some(release),
-            ) == s2n_status_code::SUCCESS
-                && s2n_init() == s2n_status_code::SUCCESS
+            env::set_var("S2N_DONT_MLOCK", "1");
+            s2n_init() == s2n_status_code::SUCCESS
         }
     });
     ensure!(*ready, "s2n_init failed");
@@ -180,6 +151,8 @@ pub struct Context {
     named: Named,
     host_name: CString,
     mutual: bool,
+    fills_records: bool,
+    protocol: Protocol,
     /// Boxed, since the `s2n_config` keeps its address.
     slot: Box<Slot>,
 }
@@ -218,6 +191,8 @@ impl Context {
             named: Named::default(),
             host_name: CString::new(setup.host_name)?,
             mutual: setup.authentication == Authentication::Mutual,
+            fills_records: setup.fills_records,
+            protocol: setup.protocol,
             slot: Box::default(),
         };
         let signature = signature_algorithm(setup.certificate);
@@ -376,7 +351,9 @@ impl TlsLibrary for S2nTls {
         let implementation = Implementation::new(env!("LIBRARY"), &version)?
             .with_provider("aws-lc", package("aws-lc-sys")?);
         Ok(Implementation {
-            flags: Some(env!("FLAGS").into()),
+            // The definitions of s2n-tls-sys' build script in a release build, and `initialize`.
+            configure: Some("-DS2N_BUILD_RELEASE -DNDEBUG S2N_DONT_MLOCK=1".into()),
+            flags: Some(env!("S2N_FLAGS").into()),
             cpu_mask: implementation::cpu_mask(),
             source: Some(format!("cargo package s2n-tls-sys {version}")),
             linkage: Some(binary::linkage("libs2n")?),
@@ -434,7 +411,7 @@ impl TlsLibrary for S2nTls {
             }
         }
         match (setup.protocol, setup.resumption) {
-            (Protocol::Tls12, Resumption::Ticket) => {
+            (Protocol::Tls12, Resumption::Ticket) if setup.renews_tickets => {
                 return reason("s2n-tls issues no new ticket when it resumes a TLS 1.2 session");
             }
             (Protocol::Tls12, Resumption::SessionId) => {
@@ -476,7 +453,8 @@ impl TlsLibrary for S2nTls {
                     == s2n_status_code::SUCCESS,
                 "s2n_set_server_name",
             )?;
-            if let Some(session) = context.slot.session.take() {
+            let mut kept = context.slot.session.borrow_mut();
+            if let Some(session) = &*kept {
                 check(
                     s2n_connection_set_session(
                         connection.connection,
@@ -485,6 +463,10 @@ impl TlsLibrary for S2nTls {
                     ) == s2n_status_code::SUCCESS,
                     "s2n_connection_set_session",
                 )?;
+            }
+            // A ticket of TLS 1.2 is used until the server renews it.
+            if context.protocol == Protocol::Tls13 {
+                *kept = None;
             }
         }
         Ok(connection)

@@ -32,6 +32,16 @@ fn the_scheme_of_a_servers_signature_is_reported() {
 }
 
 #[test]
+fn tickets_of_tls_1_2_are_not_renewed_by_default() {
+    conformance::handshakes::by_default_renews(&S2nTls, 0);
+}
+
+#[test]
+fn released_buffers_hold_less_memory() {
+    conformance::programs::released_buffers_hold_less_memory(PROGRAM);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&S2nTls);
 }

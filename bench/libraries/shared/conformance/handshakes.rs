@@ -9,11 +9,12 @@ use tls_harness::{
     },
     session::{self, HandshakeBench},
     transport::Transport,
+    wire,
 };
 
 use super::{
     good,
-    scenarios::{compressed, early_data, handshake_12, handshake_13, handshakes},
+    scenarios::{compressed, early_data, handshake_12, handshake_13, handshakes, own_tickets},
 };
 
 fn bench<'a, L: TlsLibrary>(
@@ -321,6 +322,19 @@ pub fn early_data_is_accepted_once<L: TlsLibrary>(library: &L, resumption: Resum
         tried += 1;
     }
     tried
+}
+
+/// By default a server of the library sends this number of new tickets when it resumes TLS 1.2.
+pub fn by_default_renews<L: TlsLibrary>(library: &L, expected: u32) {
+    let scenario = &own_tickets()[0];
+    let server = server(library, scenario);
+    let bench = bench(library, &server, scenario);
+    for resumed in [false, true, true] {
+        good(bench.handshake(resumed), scenario);
+        let seen = bench.transport.sent_by_server(wire::parse).unwrap();
+        let expected = if resumed { expected } else { 1 };
+        assert_eq!(seen.tickets, expected, "tickets, resumed: {resumed}");
+    }
 }
 
 fn with_tickets() -> [Scenario; 2] {

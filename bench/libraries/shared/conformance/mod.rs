@@ -52,7 +52,9 @@ macro_rules! conformance_tests {
         }
         conformance_tests! { in programs ($program):
             the_build_is_described
+            the_build_is_the_default
             memory_is_counted_by_the_reported_allocator
+            the_size_of_a_connection_is_plausible
             threads_and_latencies_include_every_handshake
             an_error_names_its_scenario
             figures_of_a_process_that_was_stopped_do_not_count

@@ -9,13 +9,17 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hdrhistogram::{Histogram, serialization::Deserializer};
+use serde_json::json;
 use tls_harness::{
+    binary::is_rusts,
     implementation::{Implementation, Linkage},
     library::{Connection, Setup, TlsLibrary},
+    process,
     record::{Measurement, Metric, Observation, Phase, Record, Statistic, Status},
     request::Request,
     scenario::{Certificate, Operation, Scenario, Side, Variant},
     transport::Transport,
+    workloads::growth::Growth,
 };
 
 use super::{
@@ -23,9 +27,9 @@ use super::{
     scenarios::handshake_13,
 };
 
-/// Plausible bytes per connection in any library: a wolfSSL connection has 258,266 after its
-/// handshake.
-const PLAUSIBLE: Range<f64> = 500.0..1_000_000.0;
+/// Plausible bytes per connection in any library. wolfSSL with bitsliced AES, which nobody chose, had
+/// 258,266.
+const PLAUSIBLE: Range<f64> = 500.0..250_000.0;
 
 /// The output of a built program for a request; `meanwhile` receives its process id.
 fn answer(program: &str, request: &Request, errors: Stdio, meanwhile: impl FnOnce(u32)) -> Output {
@@ -108,6 +112,75 @@ pub fn the_build_is_described(program: &str) {
     assert!(known, "{allocator}");
 }
 
+/// What a program reports of its build is what `[default]` of library.toml states, as far as it does;
+/// options and flags only in a release build, which is the measured one.
+pub fn the_build_is_the_default(program: &str) {
+    let output = Command::new(program).arg("describe").output().unwrap();
+    let it: Implementation = serde_json::from_slice(&output.stdout).unwrap();
+    let mut differences = Vec::new();
+    let mut expect = |what: &str, holds: bool, found: &Option<String>, expected: &str| {
+        if !holds {
+            let found = found.as_deref().unwrap_or("nothing");
+            differences.push(format!("{what}: found {found}, expected {expected}"));
+        }
+    };
+    let system = it.allocator.as_deref() == Some("system");
+    expect("allocator", system, &it.allocator, "system");
+    let flags = it.flags.as_deref().unwrap_or_default();
+    let levels = |of: &str| of.split(' ').filter(|it| it.starts_with("-O")).count();
+    let is_one = flags.split(';').all(|of| levels(of) < 2);
+    expect("flags", is_one, &it.flags, "one level of optimization");
+    let flags = flags.split_whitespace();
+    let lto = ["-flto", "lto=fat", "lto=thin", "lto=true"];
+    let linked = |it: &str| lto.contains(&it) || it.starts_with("-flto=");
+    expect("flags", !flags.clone().any(linked), &it.flags, "no LTO");
+
+    let configure = option_env!("DEFAULT_CONFIGURE");
+    let is_stated = configure.is_some();
+    expect("library.toml", is_stated, &None, "its table [default]");
+    if let Some(configure) = configure {
+        let stated = it.configure.is_some();
+        expect("configure", stated, &it.configure, "what it was told");
+        let own = [("configure", &it.configure), ("flags", &it.flags)];
+        let default = [configure, option_env!("DEFAULT_FLAGS").unwrap_or_default()];
+        for ((what, found), default) in own.into_iter().zip(default) {
+            let words = found.as_deref().unwrap_or_default().split_whitespace();
+            for word in default.split_whitespace() {
+                let holds = words.clone().any(|it| it == word);
+                expect(what, holds || cfg!(debug_assertions), found, word);
+            }
+        }
+        let named = option_env!("DEFAULT_COMPILER").unwrap_or_default();
+        let command = if named.is_empty() { "cc" } else { named };
+        let compiler = first_line(command, "--version", "");
+        let llvm = first_line("rustc", "-vV", "LLVM version: ");
+        // The start-up code of the C library is GCC's in any program.
+        let names = it.c_compiler.as_deref().unwrap_or_default().split("; ");
+        let mut names = names.filter(|name| !is_rusts(name, &llvm));
+        let is_expected = |name: &str| compiler.contains(name.trim_start_matches("GCC: "));
+        let named = names.clone().any(is_expected);
+        let foreign = names.any(|name| name.contains("clang") && !is_expected(name));
+        expect("C compiler", named && !foreign, &it.c_compiler, &compiler);
+    }
+    let name = format!("{} and `[default]` of library.toml", it.id);
+    assert!(
+        differences.is_empty(),
+        "{name} differ: {}",
+        differences.join("; ")
+    );
+}
+
+/// The rest of the first line that a command prints with this beginning.
+fn first_line(command: &str, argument: &str, beginning: &str) -> String {
+    let output = Command::new(command).arg(argument).output();
+    let output = output.unwrap_or_else(|error| panic!("{command} {argument}: {error}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix(beginning));
+    line.unwrap_or_else(|| panic!("{command} {argument}: no line {beginning}: {text}"))
+        .to_owned()
+}
+
 /// The allocator that a program reports counts the memory of its connections, and the harness takes
 /// only a small part of it.
 pub fn memory_is_counted_by_the_reported_allocator(program: &str) {
@@ -138,6 +211,33 @@ pub fn memory_is_counted_by_the_reported_allocator(program: &str) {
         }
     }
     assert_eq!(sides, 2, "sides with a count of the allocator");
+}
+
+/// A server's connection is below 100 KB, unless library.toml says why not: one that is larger has been
+/// built with an option that no server has. wolfSSL's had 256 KB with a hardening that is off by default.
+pub fn the_size_of_a_connection_is_plausible(program: &str) {
+    const CONNECTIONS: u32 = 100;
+    let holding = json!({
+        "scenario": Scenario { operation: Operation::Memory, ..handshake_13() },
+        "side": Side::Server, "moment": Phase::Handshake, "sessions": CONNECTIONS,
+    });
+    let mut hold = Command::new(program);
+    hold.arg("hold");
+    let held = process::answer(hold, &holding).unwrap();
+    let held: Growth = serde_json::from_slice(&held).unwrap();
+    let bytes = held.allocated / u64::from(CONNECTIONS);
+    assert!(bytes > 1_000, "a connection of {bytes} bytes: not counted");
+    let reason = option_env!("LARGE_CONNECTION");
+    let expected = match reason {
+        None => "less than 100000, or large_connection = \"why\" below [default]",
+        Some(_) => "100000 or more, or no large_connection below [default]",
+    };
+    assert_eq!(
+        bytes >= 100_000,
+        reason.is_some(),
+        "library.toml of {}: found {bytes} bytes of a server's connection, expected {expected}",
+        env!("LIBRARY")
+    );
 }
 
 fn histogram(measurement: &Measurement) -> Histogram<u64> {
@@ -280,15 +380,40 @@ pub fn memory_grows_with_the_sessions(program: &str) {
                 "{numbers} after construction, handshake and data: expected the last not below the \
                  second"
             );
-            if side == Side::Client {
+            // A library may hold less after the handshake: wolfSSL frees what only that needs.
+            if (side, metric) == (Side::Client, Metric::ALLOCATED) {
                 assert!(
-                    made < shaken,
-                    "{numbers} after construction, handshake and data: expected the first below the \
-                     second"
+                    made != shaken,
+                    "{numbers} after construction, handshake and data: expected two moments"
                 );
             }
         }
     }
+}
+
+/// An idle server's connections hold less memory if they release their buffers.
+#[allow(dead_code, reason = "most libraries have no setting for it")]
+pub fn released_buffers_hold_less_memory(program: &str) {
+    let held = |variant: Option<Variant>| -> u64 {
+        let scenario = Scenario {
+            operation: Operation::Memory,
+            certificate: Some(Certificate::EcdsaP256),
+            variant,
+            ..handshake_13()
+        };
+        let holding = json!({"scenario": scenario, "side": "server", "moment": "data",
+            "sessions": 100});
+        let mut hold = Command::new(program);
+        hold.arg("hold");
+        let held = process::answer(hold, &holding).unwrap();
+        let held: Growth = serde_json::from_slice(&held).unwrap();
+        held.allocated
+    };
+    let (default, released) = (held(None), held(Some(Variant::ReleasedBuffers)));
+    assert!(
+        released < default * 9 / 10,
+        "{released} bytes of 100 connections with buffers released, {default} by default"
+    );
 }
 
 /// A ClientHello has the requested key shares, which its size shows: 32 bytes for X25519, and 1216

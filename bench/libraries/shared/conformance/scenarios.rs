@@ -106,10 +106,24 @@ pub fn early_data() -> Vec<Scenario> {
     scenarios
 }
 
+/// Resumed handshakes of TLS 1.2 in which a server renews tickets as its library does by default.
+pub fn own_tickets() -> Vec<Scenario> {
+    let by = |authentication| Scenario {
+        key_exchange: None,
+        resumption: Some(Resumption::Ticket),
+        authentication: Some(authentication),
+        variant: Some(Variant::OwnTickets),
+        ..handshake_12()
+    };
+    [Authentication::Server, Authentication::Mutual]
+        .map(by)
+        .into()
+}
+
 /// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption, with
-/// compressed certificates, and with early data.
+/// compressed certificates, with early data, and with each library's renewal of tickets.
 pub fn handshakes() -> Vec<Scenario> {
-    let mut scenarios = [chains(), compressed(), early_data()].concat();
+    let mut scenarios = [chains(), compressed(), early_data(), own_tickets()].concat();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {
@@ -316,6 +330,7 @@ pub fn connections() -> Vec<Scenario> {
     };
     vec![
         resumed(&old, Resumption::Ticket),
+        of(own_tickets()[0].clone()),
         resumed(&old, Resumption::SessionId),
         old,
         resumed(&new, Resumption::Ticket),

@@ -148,6 +148,10 @@ impl Context {
             )?;
             // Otherwise a chain of one certificate is completed from the trusted ones, with the root.
             ffi::SSL_CTX_set_mode(context, ffi::SSL_MODE_NO_AUTO_CHAIN as _);
+            if setup.releases_buffers {
+                // The mode is 0 in BoringSSL and AWS-LC, which always release them.
+                ffi::SSL_CTX_set_mode(context, ffi::SSL_MODE_RELEASE_BUFFERS as _);
+            }
             check(
                 ffi::set_cipher_suite(context, setup.cipher_suite),
                 "set_cipher_suite",
@@ -276,7 +280,7 @@ impl Context {
                 ffi::SSL_CTX_set_num_tickets(context, usize::from(this.issues_tickets)) == 1,
                 "SSL_CTX_set_num_tickets",
             )?;
-            if setup.resumption == Resumption::Ticket {
+            if setup.resumption == Resumption::Ticket && setup.renews_tickets {
                 check(ffi::renew_tickets(context), "renew_tickets")?;
             }
         }

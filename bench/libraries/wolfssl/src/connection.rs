@@ -11,9 +11,12 @@ use tls_harness::{
     scenario::{CipherSuite, KeyExchange, Protocol},
     transport::Endpoint,
 };
-use wolfssl_sys as ffi;
 
-use crate::{check, context::Context, is_there, reason};
+use crate::{
+    check,
+    context::{Context, Session},
+    ffi, is_there, reason,
+};
 
 /// `WOLFSSL_CBIO_ERR_GENERAL` and `WOLFSSL_CBIO_ERR_WANT_READ` of wolfio.h.
 const FAILED: c_int = -1;
@@ -21,6 +24,9 @@ const WANT_READ: c_int = -2;
 
 /// The result of `wolfSSL_shutdown` that has sent the alert, and not received the peer's.
 const SHUTDOWN_NOT_DONE: c_int = 2;
+
+/// `rsa_pss_sa_algo` of wolfSSL, the first byte of its schemes.
+const RSA_PSS: u8 = 8;
 
 /// TLS versions as numbered on the wire.
 const TLS_1_2: c_int = 0x0303;
@@ -65,8 +71,11 @@ pub unsafe extern "C" fn send(
 pub struct WolfSslConnection<'a> {
     pub ssl: *mut ffi::WOLFSSL,
     is_client: bool,
-    /// The context and the endpoint outlive the connection.
-    _borrowed: (&'a Context, &'a Endpoint),
+    context: &'a Context,
+    /// The mark of the TLS 1.3 ticket with which it began.
+    first_ticket: u32,
+    /// The endpoint outlives the connection.
+    _endpoint: &'a Endpoint,
 }
 
 impl Drop for WolfSslConnection<'_> {
@@ -89,8 +98,39 @@ impl<'a> WolfSslConnection<'a> {
         Ok(Self {
             ssl,
             is_client,
-            _borrowed: (context, endpoint),
+            context,
+            first_ticket: 0,
+            _endpoint: endpoint,
         })
+    }
+
+    /// Resumes the session that an earlier connection left, if there is one.
+    pub fn resume(&mut self) -> Result<()> {
+        // SAFETY: the connection and the session are valid, and the connection holds a reference of
+        // its own.
+        unsafe {
+            if self.context.uses_tickets && self.context.protocol == Protocol::Tls12 {
+                let used = ffi::wolfSSL_UseSessionTicket(self.ssl);
+                check(used, "wolfSSL_UseSessionTicket")?;
+            }
+            if let Some(session) = self.context.session.take() {
+                check(
+                    ffi::wolfSSL_set_session(self.ssl, session.0),
+                    "wolfSSL_set_session",
+                )?;
+                self.first_ticket = ffi::tls_wolfssl_ticket(self.ssl);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the session for the next connection.
+    fn keep_session(&self) -> Result<()> {
+        // SAFETY: the connection is valid, and the returned value owns a reference.
+        let session = unsafe { ffi::wolfSSL_get1_session(self.ssl) };
+        let session = Session(is_there(session, "wolfSSL_get1_session")?);
+        self.context.session.set(Some(session));
+        Ok(())
     }
 
     /// The error code of the last call, which returned `result`.
@@ -115,14 +155,17 @@ impl<'a> WolfSslConnection<'a> {
         }
     }
 
-    /// Whether the peer presented a certificate.
-    fn knows_peer(&self) -> bool {
-        // SAFETY: the connection is valid, and the copy of the certificate is freed.
-        unsafe {
-            let certificate = ffi::wolfSSL_get_peer_certificate(self.ssl);
-            let is_known = !certificate.is_null();
-            ffi::wolfSSL_X509_free(certificate);
-            is_known
+    /// The scheme in which the peer signed, from its algorithms as numbered in TLS 1.2.
+    fn scheme(&self) -> Option<u16> {
+        // SAFETY: the connection is valid.
+        let (signature, hash) = unsafe {
+            let signature = ffi::tls_wolfssl_peer_signature(self.ssl);
+            (signature, ffi::tls_wolfssl_peer_hash(self.ssl))
+        };
+        match (signature, hash) {
+            (0, _) => None,
+            (RSA_PSS, hash) => Some(u16::from_be_bytes([RSA_PSS, hash])),
+            (signature, hash) => Some(u16::from_be_bytes([hash, signature])),
         }
     }
 }
@@ -137,16 +180,32 @@ impl Connection for WolfSslConnection<'_> {
             }
         };
         if result == ffi::WOLFSSL_SUCCESS.cast_signed() {
+            // In TLS 1.2 the ticket arrives before the end of the handshake.
+            let keeps = self.context.uses_tickets && self.context.protocol == Protocol::Tls12;
+            if self.is_client && keeps {
+                self.keep_session()?;
+            }
             return Ok(Progress::Done);
         }
-        match self.error(result) {
-            error if error == ffi::WOLFSSL_ERROR_WANT_READ.cast_signed() => Ok(Progress::Waiting),
-            error => bail!("{what}: {}", reason(error)),
+        let error = self.error(result);
+        let waits = error == ffi::WOLFSSL_ERROR_WANT_READ.cast_signed();
+        ensure!(waits, "{what}: {}", reason(error));
+        if !self.is_client && self.context.uses_tickets {
+            // SAFETY: the connection is valid; it has read the ticket, and not yet sent its own.
+            unsafe { ffi::tls_wolfssl_restart_nonces(self.ssl) };
         }
+        Ok(Progress::Waiting)
     }
 
     fn receive_tickets(&mut self) -> Result<()> {
-        bail!("wolfSSL was built without tickets")
+        let mut nothing = [0_u8; 1];
+        // SAFETY: the buffer has room for one byte. None is written, since only tickets arrived.
+        let result = unsafe { ffi::wolfSSL_read(self.ssl, nothing.as_mut_ptr().cast(), 1) };
+        ensure!(result <= 0, "data arrived instead of tickets");
+        let error = self.error(result);
+        let waits = error == ffi::WOLFSSL_ERROR_WANT_READ.cast_signed();
+        ensure!(waits, "wolfSSL_read: {}", reason(error));
+        self.keep_session()
     }
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
@@ -188,10 +247,6 @@ impl Connection for WolfSslConnection<'_> {
         // SAFETY: the connection is valid.
         unsafe {
             let suite = ffi::wolfSSL_get_current_cipher_suite(self.ssl);
-            let verifies =
-                ffi::wolfSSL_get_verify_mode(self.ssl) & ffi::WOLFSSL_VERIFY_PEER.cast_signed();
-            let is_verified =
-                ffi::wolfSSL_get_verify_result(self.ssl) == i64::from(ffi::WOLFSSL_X509_V_OK);
             Ok(Negotiated {
                 protocol: match ffi::wolfSSL_version(self.ssl) {
                     TLS_1_2 => Protocol::Tls12,
@@ -201,9 +256,9 @@ impl Connection for WolfSslConnection<'_> {
                 cipher_suite: CipherSuite::from_number(suite.try_into()?)?,
                 key_exchange: self.group()?,
                 resumed: Some(ffi::wolfSSL_session_reused(self.ssl) == 1),
-                signature_scheme: None,
-                peer_verified: verifies != 0 && is_verified && self.knows_peer(),
-                tickets: 0,
+                signature_scheme: self.scheme(),
+                peer_verified: ffi::tls_wolfssl_peer_verified(self.ssl) != 0,
+                tickets: u32::from(ffi::tls_wolfssl_ticket(self.ssl) != self.first_ticket),
             })
         }
     }

@@ -1,22 +1,20 @@
 //! The `WOLFSSL_CTX` of a role, which pins the parameters of a scenario.
 
 use std::{
-    collections::HashMap,
-    ffi::{CStr, CString, c_int, c_void},
-    ptr,
+    cell::Cell,
+    ffi::{CStr, CString, c_int},
 };
 
 use anyhow::Result;
 use tls_harness::{
     library::Setup,
-    scenario::{Authentication, Certificate, CipherSuite, Protocol},
+    scenario::{Authentication, CipherSuite, Protocol, Resumption},
 };
-use wolfssl_sys as ffi;
 
 use crate::{
     NONE, check,
     connection::{receive, send},
-    is_there,
+    ffi, is_there,
 };
 
 pub struct Context {
@@ -24,38 +22,27 @@ pub struct Context {
     pub host_name: CString,
     /// Numbers of the groups whose key shares a client sends.
     pub key_shares: Vec<u16>,
-    /// The contexts of a server that selects by name; boxed, since the `WOLFSSL_CTX` keeps its
-    /// address.
-    named: Option<Box<Named>>,
+    pub protocol: Protocol,
+    pub uses_tickets: bool,
+    /// The session that a client's next connection resumes.
+    pub session: Cell<Option<Session>>,
 }
 
-/// Contexts by the name that a client sends.
-type Named = HashMap<&'static [u8], ServerContext>;
+/// A reference to a session.
+pub struct Session(pub *mut ffi::WOLFSSL_SESSION);
 
-/// Selects the context for the name that a client sends (SNI).
-unsafe extern "C" fn choose(ssl: *mut ffi::WOLFSSL, _: *mut c_int, named: *mut c_void) -> c_int {
-    // SAFETY: `Context::server` stored the address of contexts that outlive the WOLFSSL_CTX, and
-    // the name is valid as long as the connection.
-    unsafe {
-        let kind = u8::try_from(ffi::WOLFSSL_SNI_HOST_NAME).unwrap_or_default();
-        let name = ffi::wolfSSL_get_servername(ssl, kind);
-        if !name.is_null() {
-            let named = &*named.cast::<Named>();
-            if let Some(context) = named.get(CStr::from_ptr(name).to_bytes()) {
-                ffi::wolfSSL_set_SSL_CTX(ssl, context.0.context);
-            }
-        }
+impl Drop for Session {
+    fn drop(&mut self) {
+        // SAFETY: `self` owns the reference.
+        unsafe { ffi::wolfSSL_SESSION_free(self.0) };
     }
-    ACCEPTED
 }
-
-/// Result of the callback: accept the name.
-const ACCEPTED: c_int = 0;
 
 /// The `WOLFSSL_CTX` of a server, which several threads share.
 pub struct ServerContext(pub Context);
 
-// SAFETY: wolfSSL allows connections of one WOLFSSL_CTX in several threads, once it is configured.
+// SAFETY: wolfSSL allows connections of one WOLFSSL_CTX in several threads, once it is configured. A
+// server keeps no session.
 unsafe impl Sync for ServerContext {}
 
 impl Drop for Context {
@@ -79,18 +66,6 @@ fn cipher_name(suite: CipherSuite) -> &'static CStr {
     }
 }
 
-fn signature_algorithm(certificate: Certificate) -> &'static CStr {
-    match certificate {
-        Certificate::Rsa2048 | Certificate::Rsa4096 => c"RSA-PSS+SHA256",
-        Certificate::EcdsaP256 => c"ECDSA+SHA256",
-        Certificate::EcdsaP384 => c"ECDSA+SHA384",
-        Certificate::Ed25519 => c"ED25519",
-        Certificate::MlDsa44 => c"ML_DSA_44",
-        Certificate::MlDsa65 => c"ML_DSA_65",
-        Certificate::MlDsa87 => c"ML_DSA_87",
-    }
-}
-
 impl Context {
     fn new(setup: &Setup, method: *mut ffi::WOLFSSL_METHOD) -> Result<Self> {
         // SAFETY: the new WOLFSSL_CTX takes ownership of the method, and the returned value owns
@@ -100,7 +75,9 @@ impl Context {
             context: is_there(context, "wolfSSL_CTX_new")?,
             host_name: CString::new(setup.host_name)?,
             key_shares: Vec::new(),
-            named: None,
+            protocol: setup.protocol,
+            uses_tickets: setup.resumption == Resumption::Ticket,
+            session: Cell::new(None),
         };
         let mut groups: Vec<c_int> = setup.groups.iter().map(|it| it.number().into()).collect();
         let count = groups.len().try_into()?;
@@ -131,9 +108,12 @@ impl Context {
                 check(used, "wolfSSL_CTX_use_PrivateKey_buffer")?;
             }
             // Must follow the cipher suite, which sets signature algorithms too.
-            let algorithm = signature_algorithm(setup.certificate);
-            let set = ffi::wolfSSL_CTX_set1_sigalgs_list(context, algorithm.as_ptr());
-            check(set, "wolfSSL_CTX_set1_sigalgs_list")?;
+            let [first, second] = setup.certificate.signature_scheme().to_be_bytes();
+            ffi::tls_wolfssl_pin_scheme(context, first, second);
+            if !this.uses_tickets {
+                ffi::wolfSSL_CTX_NoTicketTLSv12(context);
+                ffi::wolfSSL_CTX_no_ticket_TLSv13(context);
+            }
             let off = ffi::WOLFSSL_SESS_CACHE_OFF.into();
             ffi::wolfSSL_CTX_set_session_cache_mode(context, off);
             ffi::wolfSSL_CTX_SetIORecv(context, Some(receive));
@@ -171,7 +151,7 @@ impl Context {
                 Protocol::Tls13 => ffi::wolfTLSv1_3_server_method(),
             }
         };
-        let mut this = Self::new(setup, method)?;
+        let this = Self::new(setup, method)?;
         let verify = match setup.authentication {
             Authentication::Server => ffi::WOLFSSL_VERIFY_NONE,
             Authentication::Mutual => {
@@ -180,20 +160,6 @@ impl Context {
         };
         // SAFETY: the WOLFSSL_CTX is valid.
         unsafe { ffi::wolfSSL_CTX_set_verify(this.context, verify.cast_signed(), NONE) };
-        if !setup.named.is_empty() {
-            let mut named = Named::with_capacity(setup.named.len());
-            for (name, own) in setup.each_named() {
-                named.insert(name.as_bytes(), Self::server(&own)?);
-            }
-            let named = this.named.insert(Box::new(named));
-            // SAFETY: the WOLFSSL_CTX is valid, and the contexts live as long as it.
-            unsafe {
-                ffi::wolfSSL_CTX_set_servername_callback(this.context, Some(choose));
-                let named = ptr::from_ref(&**named).cast_mut().cast();
-                let set = ffi::wolfSSL_CTX_set_servername_arg(this.context, named);
-                check(set, "wolfSSL_CTX_set_servername_arg")?;
-            }
-        }
         Ok(ServerContext(this))
     }
 }

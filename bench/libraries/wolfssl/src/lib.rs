@@ -1,8 +1,31 @@
-//! Adapter for wolfSSL as the package wolfssl-sys configures and builds it: without session
-//! tickets, without Ed25519, and without a limit for the size of records.
+//! Adapter for wolfSSL as it configures itself, with the assembly that it recommends and what the
+//! harness cannot do without (library.toml). That leaves out Ed25519, early data and a limit for the
+//! size of records, among others.
 
 mod connection;
 mod context;
+/// Bindings that the build script generates, and the functions of internal.c.
+#[allow(
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    dead_code,
+    unused_imports
+)]
+#[allow(clippy::all)]
+mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/wolfssl.rs"));
+
+    unsafe extern "C" {
+        pub fn tls_wolfssl_pin_scheme(context: *mut WOLFSSL_CTX, first: u8, second: u8);
+        pub fn tls_wolfssl_ticket(connection: *const WOLFSSL) -> u32;
+        pub fn tls_wolfssl_restart_nonces(connection: *mut WOLFSSL);
+        pub fn tls_wolfssl_peer_signature(connection: *const WOLFSSL) -> u8;
+        pub fn tls_wolfssl_peer_hash(connection: *const WOLFSSL) -> u8;
+        pub fn tls_wolfssl_peer_verified(connection: *const WOLFSSL) -> std::ffi::c_int;
+        pub fn tls_wolfssl_size() -> std::ffi::c_int;
+    }
+}
 
 use std::{
     any::Any,
@@ -16,11 +39,10 @@ use tls_harness::{
     library::{self, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, KeyExchange, Operation, Protocol, Resumption, Scenario, SetUp,
-        Variant,
+        Slope, Variant,
     },
     transport::Endpoint,
 };
-use wolfssl_sys as ffi;
 
 use crate::{
     connection::WolfSslConnection,
@@ -60,10 +82,13 @@ impl TlsLibrary for WolfSsl {
         // SAFETY: the library returns a static string.
         let version = unsafe { CStr::from_ptr(ffi::wolfSSL_lib_version()) };
         Ok(Implementation {
+            configure: Some(env!("WOLFSSL_CONFIGURE").into()),
             flags: Some(env!("WOLFSSL_FLAGS").into()),
             linkage: Some(binary::linkage("libwolfssl")?),
             source: Some(format!("cargo package wolfssl-sys {package}")),
-            note: Some("as the package configures it, with its own patches".into()),
+            note: Some(
+                "as wolfSSL configures itself, without the package's options and patches".into(),
+            ),
             ..Implementation::new(env!("LIBRARY"), version.to_str()?)?
         })
     }
@@ -71,22 +96,22 @@ impl TlsLibrary for WolfSsl {
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
         if scenario.operation == Operation::QuicPacket {
-            return reason("wolfssl-sys builds wolfSSL without QUIC");
+            return reason("by default, wolfSSL has no QUIC (--enable-quic)");
         }
         if scenario.operation == Operation::Primitive {
             return reason("this adapter does not reach the cryptography of wolfSSL");
         }
         if scenario.certificate == Some(Certificate::Ed25519) {
-            return reason("wolfssl-sys builds wolfSSL without Ed25519");
+            return reason("by default, wolfSSL has no Ed25519 (--enable-ed25519)");
         }
         if scenario.certificate.is_some_and(Certificate::is_ml_dsa) {
-            return reason("wolfssl-sys builds wolfSSL without ML-DSA");
+            return reason("by default, wolfSSL has no ML-DSA (--enable-mldsa)");
         }
         if scenario.key_exchange == Some(KeyExchange::MlKem768) {
-            return reason("wolfssl-sys builds wolfSSL without MLKEM768 as a group of its own");
-        }
-        if scenario.variant == Some(Variant::Compressed) {
-            return reason("wolfSSL has no compression of certificates");
+            return reason(
+                "by default, wolfSSL has no MLKEM768 as a group of its own \
+                 (--enable-tls-mlkem-standalone)",
+            );
         }
         let signs_otherwise = scenario.protocol == Some(Protocol::Tls12)
             && scenario.authentication == Some(Authentication::Mutual)
@@ -98,20 +123,30 @@ impl TlsLibrary for WolfSsl {
             );
         }
         if scenario.record_size.is_some() {
-            return reason(
-                "wolfssl-sys builds wolfSSL without HAVE_MAX_FRAGMENT: records have 16 KiB",
-            );
+            return reason("by default, wolfSSL has no limit for records (--enable-maxfragment)");
         }
-        if let Some(Variant::SetUp(SetUp::PrivateKey)) = scenario.variant {
-            return reason(library::NO_PRIVATE_KEY);
+        match &scenario.variant {
+            Some(Variant::Compressed) => {
+                return reason("wolfSSL has no compression of certificates");
+            }
+            Some(Variant::EarlyData) => {
+                return reason("by default, wolfSSL has no early data (--enable-earlydata)");
+            }
+            Some(Variant::SetUp(SetUp::PrivateKey)) => return reason(library::NO_PRIVATE_KEY),
+            Some(Variant::SetUp(
+                SetUp::Names(_) | SetUp::Reload(_) | SetUp::Slope(Slope::Names),
+            )) => {
+                return reason(
+                    "by default, wolfSSL selects no certificate by name: wolfSSL_set_SSL_CTX is part \
+                     of its OpenSSL API (--enable-opensslextra)",
+                );
+            }
+            _ => (),
         }
         match (scenario.protocol, scenario.resumption) {
-            (_, Some(Resumption::Ticket)) => {
-                reason("wolfssl-sys builds wolfSSL without session tickets")
+            (Some(Protocol::Tls13), Some(Resumption::SessionId)) => {
+                reason("wolfSSL resumes TLS 1.3 sessions by self-contained tickets only")
             }
-            (Some(Protocol::Tls13), Some(Resumption::SessionId)) => reason(
-                "wolfSSL resumes TLS 1.3 sessions by tickets, without which wolfssl-sys builds it",
-            ),
             (_, Some(Resumption::SessionId)) => {
                 reason("wolfSSL's cache of sessions has a size that is fixed when it is compiled")
             }
@@ -147,7 +182,7 @@ impl TlsLibrary for WolfSsl {
         context: &'a Context,
         endpoint: &'a Endpoint,
     ) -> Result<WolfSslConnection<'a>> {
-        let connection = WolfSslConnection::new(context, endpoint, true)?;
+        let mut connection = WolfSslConnection::new(context, endpoint, true)?;
         let ssl = connection.ssl;
         let name = &context.host_name;
         // SAFETY: the connection is valid, and the name is copied.
@@ -162,6 +197,7 @@ impl TlsLibrary for WolfSsl {
                 check(ffi::wolfSSL_UseKeyShare(ssl, *group), "wolfSSL_UseKeyShare")?;
             }
         }
+        connection.resume()?;
         Ok(connection)
     }
 
@@ -191,5 +227,17 @@ fn is_there<T>(object: *mut T, what: &str) -> Result<*mut T> {
     match object.is_null() {
         true => bail!("{what}: out of memory"),
         false => Ok(object),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ffi;
+
+    #[test]
+    fn internal_c_sees_connections_as_the_library_does() {
+        // SAFETY: both return a constant.
+        let (seen, own) = unsafe { (ffi::tls_wolfssl_size(), ffi::wolfSSL_GetObjectSize()) };
+        assert_eq!(seen, own);
     }
 }

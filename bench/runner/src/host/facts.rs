@@ -29,6 +29,7 @@ pub fn capture(root: &Root) -> HostFacts {
         id: String::new(),
         cpu: cpu(root, &cpuinfo),
         cpu_model: cpu_model(&cpuinfo),
+        features: features(&cpuinfo),
         architecture: root
             .read("proc/sys/kernel/arch")
             .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
@@ -134,6 +135,7 @@ pub fn to_text(facts: &HostFacts) -> String {
         ("host", Some(facts.id.clone())),
         ("CPU", Some(facts.cpu.clone())),
         ("CPU model", facts.cpu_model.clone()),
+        ("CPU features", some(facts.features.join(" "))),
         ("architecture", Some(facts.architecture.clone())),
         ("machine", facts.machine.clone()),
         ("cores", number(facts.cores)),
@@ -246,6 +248,17 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     Some(format!(
         "family {family}, model {model}, stepping {stepping}"
     ))
+}
+
+/// Features by which libraries choose their code, on x86-64 and 64-bit ARM, by the kernel's words.
+const FEATURES: &str = "aes vaes pclmulqdq vpclmulqdq avx2 avx512f avx512ifma bmi2 adx sha_ni \
+                        pmull sha2 sha512 sha3";
+
+fn features(cpuinfo: &str) -> Vec<String> {
+    let mut found = fields(cpuinfo, "flags").chain(fields(cpuinfo, "Features"));
+    let found: Vec<_> = found.next().unwrap_or_default().split(' ').collect();
+    let known = FEATURES.split(' ').filter(|it| found.contains(it));
+    known.map(str::to_owned).collect()
 }
 
 /// The processor's name in the firmware's table, for 64-bit ARM, which has no `model name`. SMBIOS

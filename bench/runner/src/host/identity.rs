@@ -18,10 +18,11 @@ use crate::manifest::HostFacts;
 pub const KNOWN_HOSTS: &str = "data/hosts";
 
 /// The fields of `data/hosts/<id>.toml` that are compared with a host.
-const COMPARED: [&str; 12] = [
+const COMPARED: [&str; 13] = [
     "id",
     "cpu",
     "cpu_model",
+    "features",
     "architecture",
     "threads",
     "memory_bytes",
@@ -83,8 +84,8 @@ fn known_host(path: &Path) -> Result<Option<HostFacts>> {
     Ok(Some(host.try_into().with_context(place)?))
 }
 
-/// Differences in processor, kernel, microcode and mitigations from the known host with this id (a
-/// file of `folder`), where both state them.
+/// Differences in processor, its features, kernel, microcode and mitigations from the known host with
+/// this id (a file of `folder`), where both state them.
 pub fn changed_since_known(facts: &HostFacts, folder: &Path) -> Result<Vec<String>> {
     let path = folder.join(format!("{}.toml", facts.id));
     if !path.exists() {
@@ -98,7 +99,8 @@ pub fn changed_since_known(facts: &HostFacts, folder: &Path) -> Result<Vec<Strin
     Ok(another.into_iter().chain(changed(facts, &known)).collect())
 }
 
-/// Differences in kernel, microcode and mitigations from `before`, where both state them.
+/// Differences in CPU features, kernel, microcode and mitigations from `before`, where both state
+/// them.
 pub fn changed(now: &HostFacts, before: &HostFacts) -> Vec<String> {
     let mitigations = before.mitigations.iter();
     let mitigations = mitigations.map(|(name, was)| {
@@ -106,7 +108,10 @@ pub fn changed(now: &HostFacts, before: &HostFacts) -> Vec<String> {
         (format!("mitigation of {name}"), Some(was), is)
     });
     let (kernel, microcode) = (before.kernel.as_ref(), before.microcode.as_ref());
+    let features = |of: &HostFacts| (!of.features.is_empty()).then(|| of.features.join(" "));
+    let (had, has) = (features(before), features(now));
     [
+        ("features".to_owned(), had.as_ref(), has.as_ref()),
         ("kernel".to_owned(), kernel, now.kernel.as_ref()),
         ("microcode".to_owned(), microcode, now.microcode.as_ref()),
     ]

@@ -173,9 +173,10 @@ impl Matrix {
         let prefix = inputs.package.prefix.as_ref()?;
         let place = inputs.prefix.as_deref()?;
         let folder = unfinished(place);
+        let adapter = self.bench.join("libraries").join(&inputs.build.library);
         let mut environment = inputs.compilers.environment(&inputs.build);
         environment.push(("PREFIX".to_owned(), installed_in(&folder)));
-        let adapter = self.bench.join("libraries").join(&inputs.build.library);
+        environment.extend(programs(&inputs.package, &adapter));
         Some(Job {
             name: &prefix.package,
             bench: &self.bench,
@@ -264,11 +265,16 @@ impl Matrix {
         let libraries = self.bench.join("libraries");
         let adapter = libraries.join(&build.library);
         let lock = self.lock(&build.library);
-        let compilers = Compilers::of(&build)?;
+        let default = Libraries::read(&self.bench)?.compiler(&build.library);
+        let compilers = Compilers::of(&build, default)?;
         let mut environment = compilers.environment(&build);
 
         let mut checksum = Checksum::default();
         checksum.add("compilers", format!("{compilers:?} {environment:?}"));
+        // Packages do not watch the programs that stand in for theirs.
+        for program in package.programs.values() {
+            checksum.add_files(&adapter.join(program))?;
+        }
         let target = self.cache.join("target").join(checksum.clone().name());
         let mut prefix = None;
         if let Some(found) = &package.prefix {
@@ -280,6 +286,7 @@ impl Matrix {
             prefix = Some(place);
         }
         environment.extend(package.environment.clone());
+        environment.extend(programs(&package, &adapter));
         checksum.add("package", format!("{package:?} {environment:?}"));
         checksum.add("layouts", self.layouts.to_le_bytes());
         for name in [
@@ -313,6 +320,14 @@ impl Matrix {
 /// The prefix in the folder of an installation.
 fn installed_in(folder: &Path) -> String {
     folder.join("prefix").display().to_string()
+}
+
+/// The variables that name scripts of an adapter.
+fn programs(package: &Package, adapter: &Path) -> Vec<Variable> {
+    let path = |script: &String| adapter.join(script).display().to_string();
+    let all = package.programs.iter();
+    all.map(|(name, script)| (name.clone(), path(script)))
+        .collect()
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -18,13 +18,14 @@ pub struct Compilers {
     pub llvm: String,
     pub c: String,
     pub cxx: String,
-    /// The C compiler to select, if it is not the default.
+    /// The C compiler to select, if it is not the one that is used without.
     pub named: Option<Compiler>,
 }
 
 impl Compilers {
-    /// Determines the versions of a build's compilers.
-    pub fn of(build: &Build) -> Result<Self> {
+    /// Determines the versions of a build's compilers. `default` is the library's own, if it is not
+    /// the host's.
+    pub fn of(build: &Build, default: Option<Compiler>) -> Result<Self> {
         let rust = version("rustc", "rustc")?;
         let llvm = output_of("rustc", "-vV", "rustc")?;
         let llvm = llvm
@@ -32,7 +33,7 @@ impl Compilers {
             .find_map(|line| line.strip_prefix("LLVM version: "));
         let llvm = llvm.context("rustc -vV prints no LLVM version")?.to_owned();
         let own = version("cc", "g++").and_then(|c| Ok((c, version("c++", "g++")?)));
-        let ((c, cxx), named) = match build.compiler {
+        let ((c, cxx), named) = match build.compiler.or(default) {
             None => (own?, None),
             Some(compiler) => {
                 let package = match compiler {
@@ -46,7 +47,9 @@ impl Compilers {
                 // The version line of GCC starts with the name of the command.
                 let unnamed = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
                 match own {
-                    Ok(own) if unnamed(&own.0) == unnamed(&wanted.0) => (own, None),
+                    Ok(own) if default.is_none() && unnamed(&own.0) == unnamed(&wanted.0) => {
+                        (own, None)
+                    }
                     _ => (wanted, Some(compiler)),
                 }
             }
@@ -95,4 +98,31 @@ fn output_of(name: &str, question: &str, package: &str) -> Result<String> {
         .with_context(|| format!("no {name} here; install it: apt-get install -y {package}"))?;
     ensure!(output.status.success(), "{name} {question} failed");
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// BoringSSL's build chooses Clang unless it is told otherwise, so GCC is named too.
+    #[test]
+    fn a_compiler_is_named_where_a_library_has_a_default_of_its_own() {
+        for (requested, default, expected) in [
+            (None, None, None),
+            (None, Some(Compiler::Clang), Some(Compiler::Clang)),
+            (
+                Some(Compiler::Gcc),
+                Some(Compiler::Clang),
+                Some(Compiler::Gcc),
+            ),
+            (Some(Compiler::Clang), None, Some(Compiler::Clang)),
+        ] {
+            let build = Build {
+                compiler: requested,
+                ..Build::default()
+            };
+            let found = Compilers::of(&build, default).unwrap();
+            assert_eq!(found.named, expected, "{requested:?} {default:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Compares the options of a build with the description that its program gives.
 
-use tls_harness::implementation::{Implementation, TUNED};
+use tls_harness::binary::is_rusts;
+use tls_harness::implementation::{Implementation, TUNED, effective_flags};
 
 use crate::listed::{Build, Compiler};
 use crate::matrix::compilers::Compilers;
@@ -51,8 +52,9 @@ pub fn differences(build: &Build, compilers: &Compilers, found: &Implementation)
         words.any(|word| word.trim_start_matches("CFLAGS=") == flag)
     };
     let march = build.target_cpu.as_ref().map(|cpu| format!("-march={cpu}"));
-    let wanted = build.flags.as_deref().unwrap_or_default();
-    for flag in wanted.split_whitespace().chain(march.as_deref()) {
+    let lto = build.lto.then_some("lto=fat");
+    let wanted = effective_flags(build.flags.as_deref().unwrap_or_default());
+    for flag in wanted.split_whitespace().chain(march.as_deref()).chain(lto) {
         expect("flags", has(flag), flags, flag);
     }
     // The compiler that the build itself reports, if it does: `compiler: clang -fPIC`.
@@ -90,18 +92,6 @@ fn is_in(version: &str, found: &Implementation) -> bool {
     found.version.split([' ', ',']).any(|word| word == version)
 }
 
-/// Whether this C compiler made the C code of Rust's standard library: a clang with the major and
-/// minor version of Rust's LLVM. The rest may be that of a release candidate.
-fn is_rusts(name: &str, llvm: &str) -> bool {
-    let series = |version: &str| {
-        version
-            .rsplit_once('.')
-            .map(|(series, _)| series.to_owned())
-    };
-    let found = name.strip_prefix("clang version ").and_then(series);
-    found.is_some() && found == series(llvm)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +115,8 @@ compiler = "gcc" | flags = "clang -fPIC" | flags: found clang -fPIC, expected gc
 flags = "-O2" | | flags: found cc -fPIC -O3, expected -O2
 target_cpu = "native" | | flags: found cc -fPIC -O3, expected -march=native
 flags = "-O2" | flags = "CC=gcc CFLAGS=-O2 -g" |
+lto = true | | flags: found cc -fPIC -O3, expected lto=fat
+flags = "-O2 -Wextra" | flags = "cc -O2" |
 tuned = true | | settings: found the default, expected tuned
  | build = "tuned" | settings: found tuned, expected the default
  | cpu_mask = "~0x1" | CPU mask: found ~0x1, expected none

@@ -43,10 +43,9 @@ impl Prefix {
         lock: &Lock,
     ) -> Result<Self> {
         let package = &metadata.package;
-        let features = metadata.features_of(version, found.features.clone())?;
         let mut manifest: Table = toml::from_str(&format!(
             "workspace = {{}}\npackage = {{ name = \"prefix\", edition = \"2024\" }}\n\
-             [build-dependencies]\n{package} = {{ version = \"={version}\", features = {features:?} }}"
+             [build-dependencies]\n{package} = \"={version}\""
         ))?;
         let profile = workspace.get("profile").cloned();
         manifest.extend(profile.map(|it| ("profile".to_owned(), it)));

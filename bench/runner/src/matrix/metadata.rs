@@ -30,6 +30,10 @@ pub struct Metadata {
     /// Variables that would select another library than the requested one.
     #[serde(default)]
     pub foreign: Vec<String>,
+    /// Variables that name a program of the library's build, each with a script in the adapter's
+    /// folder that stands for it.
+    #[serde(default)]
+    pub programs: BTreeMap<String, String>,
     /// Providers that ignore the variable for the CPU mask.
     #[serde(default)]
     pub unmaskable: Vec<String>,
@@ -55,8 +59,6 @@ pub struct Generation {
 pub struct PrefixMetadata {
     /// Build script that makes the package install the library into `PREFIX`.
     pub script: String,
-    #[serde(default)]
-    pub features: Vec<String>,
     /// Environment variable that passes the prefix to the adapter's build.
     pub variable: String,
     /// A file that every prefix contains.

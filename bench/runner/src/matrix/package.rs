@@ -1,5 +1,6 @@
 //! The manifest of one build: its adapter's, with the requested version of the library.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -57,6 +58,8 @@ pub struct Package {
     pub environment: Vec<Variable>,
     /// Environment variables that must not be set.
     pub foreign: Vec<String>,
+    /// Variables that name scripts in the adapter's folder.
+    pub programs: BTreeMap<String, String>,
     /// The library to install first.
     pub prefix: Option<Prefix>,
     /// The local tree that the library's package builds.
@@ -86,6 +89,14 @@ pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Res
     }
     if let Some(provider) = &build.provider {
         manifest.leave_provider(provider);
+    }
+    if build.lto {
+        let profiles = workspace.entry("profile").or_insert(Table::new().into());
+        let profiles = profiles
+            .as_table_mut()
+            .context("bench/Cargo.toml: no [profile]")?;
+        let whole: Table = toml::from_str("lto = \"fat\"\ncodegen-units = 1")?;
+        profiles.insert("release".to_owned(), whole.into());
     }
     let mut environment = Vec::new();
     let mut prefix = None;
@@ -123,6 +134,7 @@ pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Res
         program,
         environment,
         foreign: metadata.foreign,
+        programs: metadata.programs,
         prefix,
         checkout,
     })
@@ -143,6 +155,10 @@ fn check(build: &Build, metadata: &Metadata) -> Result<()> {
     ensure!(
         metadata.tuned || !build.tuned,
         "found tuned = true with {library}, which has no settings of its own: docs/tuned.md says why"
+    );
+    ensure!(
+        !build.lto || metadata.folder.is_some(),
+        "found lto = true with {library}, which is not in Rust: expected rustls"
     );
     let Some(source) = &build.source else {
         return Ok(());
@@ -185,7 +201,6 @@ fn program(mut all: Vec<Program>, package: &str, build: &Build) -> Result<String
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::fs;
 
     use super::*;
@@ -199,7 +214,7 @@ library = "rustls", version = "0.23.0", provider = "graviola"
 tls-rustls-graviola
 - dependencies.aws-lc-rs
 - dependencies.ring
-dependencies.rustls = { default-features = false, features = ["std", "tls12"], version = "=0.23.0" }
+dependencies.rustls = { default-features = false, features = ["logging", "std", "tls12"], version = "=0.23.0" }
 features.aws-lc-rs = []
 features.certificate-compression = []
 features.default = ["graviola"]
@@ -210,7 +225,7 @@ tls-rustls-aws-lc-rs
 - dependencies.graviola
 - dependencies.ring
 - dependencies.rustls-graviola
-dependencies.rustls = { default-features = false, features = ["tls12"], version = "=0.22.4" }
+dependencies.rustls = { default-features = false, features = ["logging", "tls12"], version = "=0.22.4" }
 features.certificate-compression = []
 features.default = ["aws-lc-rs"]
 features.graviola = []
@@ -229,12 +244,23 @@ features.default = ["ring"]
 features.graviola = []
 features.ring = ["dep:ring", "dep:rustls-ring"]
 
+library = "rustls", version = "0.23.0", provider = "graviola", lto = true
+tls-rustls-graviola
+- dependencies.aws-lc-rs
+- dependencies.ring
+dependencies.rustls = { default-features = false, features = ["logging", "std", "tls12"], version = "=0.23.0" }
+features.aws-lc-rs = []
+features.certificate-compression = []
+features.default = ["graviola"]
+features.ring = []
+workspace: profile.release = { codegen-units = 1, lto = "fat" }
+
 library = "rustls", source = "TREES/older", provider = "ring"
 tls-rustls-ring
 - dependencies.aws-lc-rs
 - dependencies.graviola
 - dependencies.rustls-graviola
-dependencies.rustls = { default-features = false, features = ["std", "tls12"], path = "TREES/older/rustls" }
+dependencies.rustls = { default-features = false, features = ["logging", "std", "tls12"], path = "TREES/older/rustls" }
 features.aws-lc-rs = []
 features.certificate-compression = []
 features.default = ["ring"]
@@ -265,21 +291,20 @@ BORING_BSSL_SOURCE_PATH=build/library
 
 library = "aws-lc", source = "TREES/c"
 tls-aws-lc
-- profile.release
 workspace: patch.crates-io = { aws-lc-sys = { path = "library" } }
 
 library = "openssl", version = "111.28.2+1.1.1w", tuned = true, cpu_mask = ["aes"]
 tls-openssl
 - features.vendored
 features.default = []
-prefix: build-dependencies.openssl-src = { features = [], version = "=111.28.2+1.1.1w" }
+prefix: build-dependencies.openssl-src = "=111.28.2+1.1.1w"
 OPENSSL_STATIC=1
 
 library = "openssl", version = "300.0.13+3.0.8", allocator = "jemalloc"
 tls-openssl --features tls-harness/jemalloc
 - features.vendored
 features.default = []
-prefix: build-dependencies.openssl-src = { features = ["legacy"], version = "=300.0.13+3.0.8" }
+prefix: build-dependencies.openssl-src = "=300.0.13+3.0.8"
 OPENSSL_STATIC=1
 
 library = "openssl", source = "TREES/c"
@@ -298,6 +323,7 @@ library = "rustls", version = "0.24.0-dev.2", provider = "graviola" | rustls-0.2
 library = "rustls", version = "0.23", provider = "ring" | version = "0.23": expected three numbers
 library = "rustls", version = "0.23.46", provider = "ring", tuned = true | found tuned = true with rustls, which has no settings of its own
 library = "rustls", source = "TREES/none", provider = "ring" | rustls/Cargo.toml: found no version of the package, expected one
+library = "openssl", version = "300.6.1+3.6.3", lto = true | found lto = true with openssl, which is not in Rust
 library = "boringssl", version = "5.4.0", provider = "ring" | found the provider ring, expected none
 library = "gnutls", version = "1.0.0" | bench/libraries/gnutls/Cargo.toml: no [package.metadata.matrix]
 "#;

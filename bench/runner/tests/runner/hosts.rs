@@ -166,7 +166,7 @@ fn xeon() -> Tree {
     let siblings = |cpu| format!("{},{}\n", cpu % 6, cpu % 6 + 6);
     let tree = host(12, 32_768_000, siblings, XEON);
     let name = "Intel(R) Xeon(R) E-2386G CPU @ 3.50GHz";
-    tree.file("proc/cpuinfo", cpuinfo(12, name, "vmx"));
+    tree.file("proc/cpuinfo", cpuinfo(12, name, "vmx aes avx512ifma avx2"));
     governed(&tree, 12, "powersave", 5_100_000);
     tree
 }
@@ -185,8 +185,12 @@ sys/class/thermal/thermal_zone0/temp 53500
 /// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table contains its name.
 fn altra() -> Tree {
     let tree = host(80, 263_000_000, |cpu| format!("{cpu}\n"), ALTRA);
-    let cores = (0..80)
-        .map(|cpu| format!("processor\t: {cpu}\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\n"));
+    let cores = (0..80).map(|cpu| {
+        format!(
+            "processor\t: {cpu}\nFeatures\t: fp asimd aes pmull sha1 sha2\n\
+                 CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n\n"
+        )
+    });
     // A type 4 structure of 48 bytes; its version is the second string.
     let mut table = vec![0_u8; 48];
     (table[0], table[1], table[0x10]) = (4, 48, 2);
@@ -282,6 +286,7 @@ fn the_facts_of_each_host_are_captured_and_shown() {
             "id = \"intel-xeon-e-2386g-cpu-6-cores\"
              cpu = \"Intel(R) Xeon(R) E-2386G CPU @ 3.50GHz\"
              cpu_model = \"family 6, model 167, stepping 1\"
+             features = [\"aes\", \"avx2\", \"avx512ifma\"]
              cores = 6\nthreads = 12\nsmt = true\nmemory_bytes = 33554432000\nvirtual = false
              governor = \"powersave\"\nfrequency_min_mhz = 800.0\nfrequency_max_mhz = 5100.0
              turbo = true\naslr = 2\nnuma_nodes = 1\nirqbalance = true\nisolated_cpus = \"none\"
@@ -295,6 +300,7 @@ fn the_facts_of_each_host_are_captured_and_shown() {
         (
             altra(),
             "cpu = \"Ampere(R) Altra(R) Processor\"\narchitecture = \"aarch64\"
+             features = [\"aes\", \"pmull\", \"sha2\"]
              cores = 80\nthreads = 80\nsmt = false\nvirtual = false
              temperature_sensors = [\"SoC\"]",
             "cpu_model turbo microcode",
@@ -311,7 +317,7 @@ fn the_facts_of_each_host_are_captured_and_shown() {
             virtual_machine(),
             "id = \"intel-xeon-processor-family-6-model-167-2-cores-vm\"
              virtual = true\nvirtualization = \"kvm\"",
-            "governor turbo frequency_max_mhz",
+            "features governor turbo frequency_max_mhz",
         ),
         (
             container(),
@@ -409,6 +415,10 @@ fn changes_of_a_known_host_are_named_and_no_file_of_another_is_read() {
         (
             &known.replace(kernel, "6.0.9"),
             vec![format!("kernel was 6.0.9, is {kernel}")],
+        ),
+        (
+            &known.replace("\"avx512ifma\"", "\"bmi2\""),
+            vec!["features was aes avx2 bmi2, is aes avx2 avx512ifma".to_owned()],
         ),
         (
             &known.replace("model 167", "model 168"),

@@ -412,6 +412,23 @@ fn a_program_that_is_listed_twice_is_two_implementations() {
 }
 
 #[test]
+fn a_run_records_what_its_libraries_have_otherwise_than_by_default() {
+    let bench = Bench::of(1, &["one"]);
+    let mut order = bench.order();
+    order.places.bench = bench.path("bench");
+    // The library that both programs report.
+    let folder = bench.path("bench/libraries/rustls");
+    fs::create_dir_all(&folder).unwrap();
+    let library = "id = \"rustls\"\norder = 1\nworkspace = \"own\"\nprograms = [\"tls-rustls\"]\n\
+                   [[deviations]]\nwhat = \"linked statically\"\nreason = \"it is moved\"\n";
+    fs::write(folder.join("library.toml"), library).unwrap();
+    run(&order, &silent_host(&bench)).unwrap();
+    for build in bench.measured().implementations {
+        assert_eq!(build.deviations, ["linked statically: it is moved"]);
+    }
+}
+
+#[test]
 fn rounds_are_measured_until_every_median_is_precise() {
     let bench = Bench::of(2, &["one"]);
     // The made-up rates repeat 1000, 1001 and 1002.

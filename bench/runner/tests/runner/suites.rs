@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tlsbench::files::sha256;
 use tlsbench::listing::expectation;
+use tlsbench::run::masks_without_effect;
 use tlsbench::suite::SuiteFile;
 
 use crate::common::{Bench, scenario, silent_host};
@@ -34,6 +35,24 @@ fn every_suite_is_valid_and_recorded_suites_have_their_scenarios_in_order() {
         recorded.is_empty(),
         "other scenarios than bench/runner/tests/runner/suites.txt has: {recorded:?}, found {found:?}: if the change is \
          intended, update the list: earlier runs then have another suite"
+    );
+}
+
+#[test]
+fn each_mask_that_hides_nothing_of_the_processor_is_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites/rsa.toml");
+    let suite = SuiteFile::read(&path, None).unwrap().suite;
+    let named = |features: &[&str]| {
+        let features: Vec<_> = features.iter().map(|it| (*it).to_owned()).collect();
+        let warnings = masks_without_effect(&suite, &features).into_iter();
+        warnings.map(|it| it.message).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&["aes", "avx512ifma"]), [""; 0]);
+    let without = named(&["aes"]);
+    assert_eq!(without.len(), suite.builds().count() / 2);
+    assert!(
+        without.iter().all(|it| it.contains("-no-ifma ")),
+        "{without:?}"
     );
 }
 

@@ -18,6 +18,7 @@ _HOST_FACTS: Final = (
     "machine",
     "cpu",
     "cpu_model",
+    "features",
     "cores",
     "threads",
     "memory_bytes",
@@ -47,7 +48,7 @@ def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
         found.append(("host", f"{', '.join(then)} before, {', '.join(now)} now"))
     for host in then.keys() & now.keys():
         found += [
-            ("host", f"{host}, {fact.replace('_', ' ')}: {a} before, {b} now")
+            ("host", f"{host}, {fact.replace('_', ' ')}: {_text(a)} before, {_text(b)} now")
             for fact in _HOST_FACTS
             if (a := getattr(then[host], fact)) != (b := getattr(now[host], fact)) and a and b
         ]
@@ -71,6 +72,10 @@ def _by_id(hosts: Sequence[HostFacts]) -> dict[str, HostFacts]:
     return {host.id: host for host in hosts}
 
 
+def _text(fact: object) -> str:
+    return ", ".join(fact) if isinstance(fact, list) else str(fact)
+
+
 def _joined(values: set[str | None]) -> str:
     return " and ".join(sorted(v for v in values if v))
 
@@ -92,6 +97,7 @@ _BUILD_FACTS: Final = (
     "provider_version",
     "rust_compiler",
     "c_compiler",
+    "configure",
     "flags",
     "allocator",
     "linkage",

@@ -6,6 +6,7 @@ describes libraries that occur only in imported data. Labels and colours are def
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
@@ -60,6 +61,41 @@ class Releases(Model):
     )
 
 
+class Reviewed(Model):
+    """Who of the library's maintainers has reviewed what is measured of it."""
+
+    by: str
+    on: datetime.date
+    link: Url
+
+
+class Default(Model):
+    """What a server gets today by the library's own instructions, and where they say so.
+
+    `configure`, `flags` and `compiler` are what its program must report: all words of the first
+    two, and code of the third.
+    """
+
+    sentence: str
+    link: Url
+    configure: str | None = None
+    flags: str | None = None
+    compiler: Literal["clang", "gcc"] | None = Field(None, description="absent: the host's cc")
+    large_connection: str | None = Field(
+        None, description="why a server's connection has 100 KB or more; absent: it has less"
+    )
+    reviewed: Reviewed | None = Field(None, description="absent: no maintainer has")
+
+
+class Deviation(Model):
+    """What is measured otherwise than by default, and why."""
+
+    what: str
+    reason: str
+    link: Url | None = None
+    build: bool = Field(False, description="about how it is built: other builds do not have it")
+
+
 class Main(Model):
     """The branch that is counted every night (`scripts/count-main`)."""
 
@@ -85,6 +121,8 @@ class Library(Model):
     cryptography: list[str] = Field(
         [], description="how the names of functions of cryptography begin (docs/compare.md)"
     )
+    default: Default | None = None
+    deviations: list[Deviation] = Field([])
     needs: list[Need] = Field([])
     releases: Releases | None = None
     main: Main | None = None

@@ -133,7 +133,7 @@ class Scenario(Model):
     variant: VariantText | None = Field(
         None,
         description="what else names it: a primitive, key shares, hello-retry, early-data, "
-        "sessions-1000, cold, chain-3, compressed-zlib, nagle, nginx",
+        "own-tickets, released-buffers, sessions-1000, cold, chain-3, compressed-zlib, nagle, nginx",
     )
 
 

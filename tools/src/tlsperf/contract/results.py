@@ -421,7 +421,7 @@ class Caveat(Model):
     warning: str | None = Field(
         None, description="a sentence for the top of the report: figures cannot be compared"
     )
-    runs: list[Identifier] = Field(min_length=1)
+    runs: list[Identifier] = Field([], description="absent: all runs of tlsbench")
     libraries: list[str] = Field([])
     withdraws: bool = Field(False, description="figures of the libraries in the runs are not shown")
     scenarios: list[dict[str, str | int]] = Field([])

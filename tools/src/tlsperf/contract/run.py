@@ -65,6 +65,9 @@ class Implementation(Model):
     build: LabelPart | None = Field(None, description="what distinguishes this build from another")
     rust_compiler: str | None = None
     c_compiler: str | None = None
+    configure: str | None = Field(
+        None, description="what the library was configured with, as its own build was told"
+    )
     flags: str | None = None
     allocator: str | None = None
     cpu_mask: str | None = Field(
@@ -74,6 +77,9 @@ class Implementation(Model):
     source: str | None = Field(None, description="package or address the source came from")
     binary_sha256: Sha256 | None = None
     note: str | None = None
+    deviations: list[str] | None = Field(
+        None, description="what its library.toml named as other than the default, and why"
+    )
 
     def runs_as(self, other: Implementation) -> bool:
         """Whether both are one binary with the same settings and processor features."""
@@ -103,6 +109,11 @@ class HostFacts(Model):
         None,
         description="as the processor reports it: family 6, model 207, stepping 2; of a host that "
         "did not record it, from the source that its note names",
+    )
+    features: list[str] | None = Field(
+        None,
+        description="of the processor, those by which libraries choose their code, by the kernel's "
+        "words: aes, vaes, avx512ifma",
     )
     architecture: str
     machine: ShortHash | None = Field(

@@ -17,6 +17,8 @@ Kind = Literal[
     "key-shares",
     "hello-retry",
     "early-data",
+    "own-tickets",
+    "released-buffers",
     "sessions",
     "cold",
     "nagle",
@@ -67,6 +69,8 @@ _READABLE: Final[Mapping[str, str]] = {
     **_CHAINS,
     _COMPRESSED: "certificates compressed with zlib",
     "early-data": "early data",
+    "own-tickets": "default renewal",
+    "released-buffers": "buffers released",
 }
 """What names of scenarios say instead of the variant's text."""
 
@@ -83,6 +87,8 @@ _SET_UP_TABLES: Final[Mapping[str, SetUp]] = {
 _WORDS: Final[Mapping[str, Kind]] = {
     "hello-retry": "hello-retry",
     "early-data": "early-data",
+    "own-tickets": "own-tickets",
+    "released-buffers": "released-buffers",
     "cold": "cold",
     "nagle": "nagle",
     _COMPRESSED: "compressed",

@@ -21,6 +21,7 @@ WarningCode = Literal[
     "interrupted",
     "invalid",
     "left-out",
+    "mask-without-effect",
     "method",
     "missing-figure",
     "missing-scenario",

@@ -50,6 +50,13 @@ class Licence(_Table):
     path: Url
 
 
+class _Maker(_Table):
+    """Who makes the site, and for whom they work."""
+
+    name: str
+    affiliation: str
+
+
 class _Entry(_Table):
     name: str
     path: Annotated[str, AfterValidator(_path)]
@@ -68,6 +75,7 @@ class _Extra(_Table):
     menu: list[_Entry] = []
     footer: list[_Entry] = []
     licences: list[Licence] = []
+    makers: list[_Maker] = []
     colours: _ByScheme | None = None
 
 

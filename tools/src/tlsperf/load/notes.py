@@ -51,13 +51,9 @@ def read_caveats(path: Path) -> list[Caveat]:
         if missing := sorted(set(note.libraries) - set(NAMES)):
             found = f"{where}: {', '.join(missing)}"
             raise FormatError(str(path), None, found, f"libraries of {', '.join(NAMES)}")
-        if note.withdraws and (not note.libraries or note.scenarios):
-            found = (
-                f"{where}: withdraws {'with scenarios' if note.scenarios else 'without libraries'}"
-            )
-            raise FormatError(
-                str(path), None, found, "libraries, all of whose figures it withdraws"
-            )
+        if note.withdraws and not (note.runs and note.libraries and not note.scenarios):
+            expected = "runs and libraries, all of whose figures it withdraws, and no scenarios"
+            raise FormatError(str(path), None, f"{where}: withdraws", expected)
         if any(note.id == earlier.id for earlier in notes):
             raise FormatError(str(path), None, f"{where} twice", "each id once")
         notes.append(note)

@@ -16,7 +16,7 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results, Row, ShownImplementation, Table
+from tlsperf.contract.results import Caveat, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import ABSENT
 from tlsperf.load.answers import AnswerPage
 from tlsperf.load.page import Page
@@ -25,6 +25,7 @@ from tlsperf.publish.side_by_side import cell_texts, tables_of
 from tlsperf.report.charts.dots import Dot, DotPanel, DotRow, Dots, picture_files
 from tlsperf.report.cores import cores_of
 from tlsperf.report.hosts import HostKey, Place, first_cell, host_of_part, hosts_of
+from tlsperf.report.notes import below_table
 from tlsperf.report.picture import dot_of
 
 PICTURE: Final = "ratios"
@@ -33,13 +34,15 @@ FEW: Final = 6
 """Up to this number of rows each has a panel, with a line for each library."""
 
 
-def answer_files(page: AnswerPage, parts: Sequence[tuple[Page, Results]]) -> dict[str, str]:
+def answer_files(
+    page: AnswerPage, parts: Sequence[tuple[Page, Results]], notes: Sequence[Caveat] = ()
+) -> dict[str, str]:
     """The files beside an answer by their names: page.json and the drawings.
 
     `parts` are those that the answer names, with the pages that they are on. Raises FormatError for
     a row or an implementation that no part has.
     """
-    made = _Made(page, parts)
+    made = _Made(page, parts, notes)
     made.check()
     dots = made.dots()
     files = picture_files(dots)
@@ -52,6 +55,7 @@ def answer_files(page: AnswerPage, parts: Sequence[tuple[Page, Results]]) -> dic
 class _Made:
     page: AnswerPage
     placed: Sequence[tuple[Page, Results]]
+    about: Sequence[Caveat] = ()
 
     @cached_property
     def parts(self) -> list[Results]:
@@ -116,6 +120,7 @@ class _Made:
             for i in self.shown
         }
         notes = footnotes(cells.values())
+        notes += below_table(self.about, self.parts, {quoted.row for quoted in answer.rows})
         columns = [self._head(quoted) for quoted in answer.rows]
         names = _names(self.shown)
         heads = [{"label": names[i.id], "colour": i.colour} for i in self.shown]

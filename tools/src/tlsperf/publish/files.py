@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
@@ -19,6 +21,19 @@ def put_file(path: Path, data: bytes | None) -> bool:
     else:
         replace_file(path, data)
     return True
+
+
+def write_generated(wanted: Mapping[Path, str], arguments: Sequence[str]) -> int:
+    """Writes files that are made of others; with --check it names those that differ, and returns 1."""
+    check = "--check" in arguments
+    stale = [path for path, text in wanted.items() if differs(path, text.encode())]
+    for path in stale:
+        if check:
+            print(f"{path}: out of date; run `make generate`", file=sys.stderr)
+        else:
+            replace_file(path, wanted[path].encode())
+            print(f"wrote {path}")
+    return 1 if stale and check else 0
 
 
 def replace_file(path: Path, data: bytes) -> None:

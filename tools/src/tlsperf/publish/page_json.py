@@ -23,7 +23,7 @@ from tlsperf.contract.results import (
     ShownImplementation,
     Table,
 )
-from tlsperf.contract.text import hosts_text, span_text
+from tlsperf.contract.text import host_label, hosts_text, span_text
 from tlsperf.contract.warnings import ABOUT_HOST
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.side_by_side import rows_of, side_by_side, tables_of
@@ -31,6 +31,7 @@ from tlsperf.report.charts.dots import Dots
 from tlsperf.report.claims import Rows
 from tlsperf.report.figures import quoted
 from tlsperf.report.hosts import host_of_part, hosts_of
+from tlsperf.report.notes import below_table
 
 MOST_FILES: Final = 12
 """Limit of the raw files that a report's page lists. If there are more, /data/ lists them."""
@@ -41,14 +42,20 @@ MOST_NOISE: Final = 48
 _FACTS: Final = {
     "rust_compiler": "Rust compiler",
     "c_compiler": "C compiler",
+    "configure": "Configured with",
     "flags": "Flags",
+    "lto": "LTO",
     "allocator": "Allocator",
     "cpu_mask": "CPU mask",
     "linkage": "Linkage",
     "source": "Source",
     "note": "Note",
+    "deviations": "Deviation",
 }
 """Facts of a build that several builds may share, with their names."""
+
+_BUILT: Final = ("c_compiler", "configure", "flags", "lto", "allocator", "deviations")
+"""Those that stand beside the first table, of runs that record how libraries were configured."""
 
 _Shown = Mapping[Identifier, ShownImplementation]
 
@@ -66,8 +73,12 @@ def page_json(
     name. `charts` are the files of charts by part and anchor, `picture` is the dots of ratios.
     """
     tables = _tables(parts, [call.arguments for call in calls if call.name == "table"])
+    for table in tables.values():
+        anchors = {row["anchor"] for row in rows_of({"": table})}
+        table["notes"] += below_table(notes, parts, anchors)
     _anchor_once(tables)
-    shown = [_part(part) for part in parts]
+    built = _built(parts) if tables else None
+    shown = [_part(part, without=_BUILT if built else ()) for part in parts]
     _once(shown)
     made = list(_made(tables))
     on_page = {row["anchor"] for row in rows_of(tables)}
@@ -81,6 +92,7 @@ def page_json(
         "notes": list(_notes(parts, notes)),
         "picture": picture and {"title": picture.title, "description": picture.description},
         "tables": tables,
+        "built": built and built | {"table": next(iter(tables))},
         "made": made,
         "charts": list(_charts(parts, charts or {})),
         "quoted": [of.model_dump(mode="json") for of in quoted(parts, calls, on_page)],
@@ -108,7 +120,37 @@ def _once(parts: Sequence[dict[str, Any]]) -> None:
             seen += part[key]
 
 
-def _part(part: Results) -> dict[str, Any]:
+def _built(parts: Sequence[Results]) -> dict[str, Any] | None:
+    """How all builds of a page were made, and what is not their library's default."""
+    builds = [build for part in parts for build in part.implementations]
+    if not all(any(of.configure or of.deviations for of in part.implementations) for part in parts):
+        return None  # a run from before builds said so
+    facts: list[dict[str, Any]] = []
+    for build in builds:
+        lto = [word for word in (build.flags or "").split() if "lto" in word]
+        own = build.model_dump(include={"id", "label", *_BUILT})
+        own["lto"] = (" ".join(lto) or "none") if build.flags else None
+        own["deviations"] = [text.replace("`", "") for text in build.deviations or ()]
+        facts += [] if own in facts else [own]
+    shared = _shared(facts, builds)
+    rest = [{"label": of["label"], "facts": named} for of in facts if (named := _named(of))]
+    hosts = {host_label(host): host.features for part in parts for host in part.hosts}
+    rest += [
+        {"label": name, "facts": [("Processor features", " ".join(features))]}
+        for name, features in hosts.items()
+        if features
+    ]
+    count = len({(build.library, text) for build in builds for text in build.deviations or ()})
+    labelled = any(build.build for build in builds)
+    return {
+        "said": "Built as each library’s own instructions say"
+        + (", except where a name says otherwise" if labelled else "")
+        + f"; {count or 'no'} deviation{'s' * (count != 1)}",
+        "builds": [*shared, *rest],
+    }
+
+
+def _part(part: Results, without: Sequence[str]) -> dict[str, Any]:
     """The facts of a part: runs, hosts, builds, noise, changes, caveats."""
     other = {"schema_", "time", "comparisons", "tables", "prices", "noise", "warnings"}
     other |= {"charts", "title", "notes"}
@@ -125,6 +167,9 @@ def _part(part: Results) -> dict[str, Any]:
         run["count"] = len(run["files"])
         if files > MOST_FILES:
             run["files"] = []
+    for of in made["implementations"]:
+        for field in without:
+            of.pop(field, None)
     made["shared"] = _shared(made["implementations"], part.implementations)
     made["implementations"] = [_build(of) for of in made["implementations"]]
     for line in made.get("sockets", ()):
@@ -258,7 +303,9 @@ def _shared(
 
 def _named(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The facts of a build with their names."""
-    return [(name, facts[field]) for field, name in _FACTS.items() if facts.get(field)]
+    found = [(name, facts[field]) for field, name in _FACTS.items() if facts.get(field)]
+    each = [(name, value if isinstance(value, list) else [value]) for name, value in found]
+    return [(name, value) for name, values in each for value in values]
 
 
 def _build(of: Mapping[str, Any]) -> dict[str, Any]:

@@ -173,6 +173,7 @@ def answering(root: Path) -> Callable[[AnswerPage], Outputs]:
     assemble = assembler(root, pages)
     placed = {part.id: (page, part) for page in pages for part in page.reports}
     runs = read_runs(root / "data" / "runs")
+    notes = known_notes(root / "data")
 
     def quoted(answer: AnswerPage, name: Identifier) -> tuple[Page, Results]:
         if name not in placed:
@@ -191,7 +192,7 @@ def answering(root: Path) -> Callable[[AnswerPage], Outputs]:
         return page, assemble(part.model_copy(update={"baseline": baseline})).results
 
     def answered(answer: AnswerPage) -> Outputs:
-        files = answer_files(answer, [quoted(answer, name) for name in answer.answer.parts])
+        files = answer_files(answer, [quoted(answer, name) for name in answer.answer.parts], notes)
         return {answer.path.with_name(name): text.encode() for name, text in files.items()}
 
     return answered

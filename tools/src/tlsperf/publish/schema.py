@@ -16,6 +16,7 @@ from tlsperf.contract.index import Index
 from tlsperf.contract.record import Record
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Host, Run
+from tlsperf.publish.files import write_generated
 
 SCHEMAS: Final[dict[str, TypeAdapter[Any]]] = {
     "record": TypeAdapter(Record),
@@ -36,21 +37,8 @@ def schema_text(name: str) -> str:
 def main(arguments: list[str]) -> int:
     """Writes every schema below data/schema; with --check prints the files that would change."""
     folder = Path("data/schema")
-    stale = []
-    for name in SCHEMAS:
-        path = folder / f"{name}.schema.json"
-        text = schema_text(name)
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(path)
-        if "--check" not in arguments:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
-    if stale and "--check" in arguments:
-        for path in stale:
-            print(f"{path}: differs from contract/; run `make generate`", file=sys.stderr)
-        return 1
-    return 0
+    wanted = {folder / f"{name}.schema.json": schema_text(name) for name in SCHEMAS}
+    return write_generated(wanted, arguments)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tlsperf.contract.libraries import COLOURS
+from tlsperf.publish.files import write_generated
 
 STYLE: Final = Path("static/style.css")
 EMBED: Final = Path("static/embed.css")
@@ -64,15 +65,7 @@ def embedded(style: str) -> str:
 
 def main(arguments: list[str]) -> int:
     style = with_colours(STYLE.read_text(encoding="utf-8"))
-    wanted = {STYLE: style, EMBED: embedded(style)}
-    stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]
-    for path in stale:
-        if "--check" in arguments:
-            print(f"{path}: out of date; run `make generate`", file=sys.stderr)
-        else:
-            path.write_text(wanted[path], encoding="utf-8")
-            print(f"wrote {path}")
-    return 1 if stale and "--check" in arguments else 0
+    return write_generated({STYLE: style, EMBED: embedded(style)}, arguments)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Final
 
@@ -12,6 +12,8 @@ from tlsperf.contract.run import RunWarning
 
 FEW: Final = 8
 """A caveat names its rows up to this number."""
+
+_OURS: Final = "tlsbench"
 
 
 def caveats_for(
@@ -40,7 +42,11 @@ def warnings_for(shown: Sequence[ShownCaveat], notes: Sequence[Caveat]) -> list[
 def _shown(
     results: Results, note: Caveat, withdrawn: Mapping[Identifier, Set[Identifier]]
 ) -> ShownCaveat | None:
-    runs = {run.id for run in results.runs} & set(note.runs)
+    runs = {
+        run.id
+        for run in results.runs
+        if (run.id in note.runs if note.runs else run.tool.name == _OURS)
+    }
     if note.withdraws:
         is_shown = any(set(note.libraries) & withdrawn.get(run, set()) for run in runs)
         return ShownCaveat(id=note.id, kind=note.kind) if is_shown else None
@@ -67,5 +73,25 @@ def touches(note: Caveat, row: Row, libraries: Mapping[str, str]) -> bool:
         return False
     fields = {**row.scenario.model_dump(), "metric": row.metric}
     return not note.scenarios or any(
-        all(fields[field] == value for field, value in match.items()) for match in note.scenarios
+        all(fields[field] == (value or None) for field, value in match.items())
+        for match in note.scenarios
     )
+
+
+def below_table(
+    notes: Sequence[Caveat], parts: Sequence[Results], anchors: Collection[Identifier]
+) -> list[str]:
+    """The texts of the caveats about every run of ours that touch one of these rows."""
+    everywhere = [note for note in notes if not note.runs]
+    return [
+        note.text
+        for note in everywhere
+        if any(
+            touches(note, row, {i.id: i.library for i in part.implementations})
+            for part in parts
+            if note.id in {shown.id for shown in part.notes}
+            for table in part.tables
+            for row in table.rows
+            if row.anchor in anchors
+        )
+    ]

@@ -120,6 +120,7 @@ _LEAF_44, _LEAF_65 = (_hybrid(f"ml-dsa-{size}", "issuer-ecdsa-p256") for size in
 
 _ADOPTED: Final = (_TODAY, _HYBRID, _LEAF_44, *_ML_DSA)
 """In the order in which a server may adopt them."""
+_IDLE_CHOICES: Final = (_TODAY, Choice("X25519", "ecdsa-p256", "released-buffers"), *_ADOPTED[1:])
 
 _FROM_RSA: Final = (_TODAYS_RSA, _hybrid("rsa-2048"), *_ML_DSA)
 _GROUPS: Final = (
@@ -167,8 +168,8 @@ PRICE_TABLES: Final = (
     PriceTable(
         "prices-client-flight", "Price list: the ClientHello", _ADOPTED[:2], "client", _FLIGHT
     ),
-    PriceTable("prices-server-memory", f"{_IDLE}, server", _ADOPTED, "server", MEMORY),
-    PriceTable("prices-client-memory", f"{_IDLE}, client", _ADOPTED, "client", MEMORY),
+    PriceTable("prices-server-memory", f"{_IDLE}, server", _IDLE_CHOICES, "server", MEMORY),
+    PriceTable("prices-client-memory", f"{_IDLE}, client", _IDLE_CHOICES, "client", MEMORY),
     *_times("prices-{}-rsa", "From RSA-2048", _FROM_RSA),
     *_times("prices-{}-groups", "Key exchanges", _GROUPS),
     *_times("prices-{}-certificates", "Certificates", _CERTIFICATES),
