@@ -49,9 +49,20 @@ pub fn compilers() -> Result<Compilers> {
     })
 }
 
+/// Whether a program that names these compilers (`Implementation::c_compiler`) has its C from the one
+/// that prints `expected` about itself. "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6;
+/// clang version 22.1.0-rc2": the first is also that of the C library's start-up code, the last that
+/// of Rust's standard library, whose LLVM has the version `llvm`.
+pub fn is_compiled_by(named: &str, expected: &str, llvm: &str) -> bool {
+    let is_expected = |name: &str| expected.contains(name.trim_start_matches("GCC: "));
+    let mut names = named.split("; ").filter(|name| !is_rusts(name, llvm));
+    let is_named = names.clone().any(is_expected);
+    is_named && !names.any(|name| name.contains("clang") && !is_expected(name))
+}
+
 /// Whether this C compiler made the C code of Rust's standard library: a clang with the major and
 /// minor version of Rust's LLVM. The rest may be that of a release candidate.
-pub fn is_rusts(name: &str, llvm: &str) -> bool {
+fn is_rusts(name: &str, llvm: &str) -> bool {
     let series = |version: &str| {
         version
             .rsplit_once('.')

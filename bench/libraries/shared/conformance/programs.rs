@@ -11,7 +11,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use hdrhistogram::{Histogram, serialization::Deserializer};
 use serde_json::json;
 use tls_harness::{
-    binary::is_rusts,
+    binary::is_compiled_by,
     implementation::{Implementation, Linkage},
     library::{Connection, Setup, TlsLibrary},
     process,
@@ -154,13 +154,9 @@ pub fn the_build_is_the_default(program: &str) {
         let command = if named.is_empty() { "cc" } else { named };
         let compiler = first_line(command, "--version", "");
         let llvm = first_line("rustc", "-vV", "LLVM version: ");
-        // The start-up code of the C library is GCC's in any program.
-        let names = it.c_compiler.as_deref().unwrap_or_default().split("; ");
-        let mut names = names.filter(|name| !is_rusts(name, &llvm));
-        let is_expected = |name: &str| compiler.contains(name.trim_start_matches("GCC: "));
-        let named = names.clone().any(is_expected);
-        let foreign = names.any(|name| name.contains("clang") && !is_expected(name));
-        expect("C compiler", named && !foreign, &it.c_compiler, &compiler);
+        let c = it.c_compiler.as_deref().unwrap_or_default();
+        let holds = is_compiled_by(c, &compiler, &llvm);
+        expect("C compiler", holds, &it.c_compiler, &compiler);
     }
     let name = format!("{} and `[default]` of library.toml", it.id);
     assert!(

@@ -1,6 +1,6 @@
 //! Compares the options of a build with the description that its program gives.
 
-use tls_harness::binary::is_rusts;
+use tls_harness::binary::is_compiled_by;
 use tls_harness::implementation::{Implementation, TUNED, effective_flags};
 
 use crate::listed::{Build, Compiler};
@@ -35,16 +35,9 @@ pub fn differences(build: &Build, compilers: &Compilers, found: &Implementation)
     let holds = rust.is_some_and(|rust| rust.trim_start_matches("rustc version ") == expected);
     expect("Rust compiler", holds, rust, &compilers.rust);
 
-    // "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6; clang version 22.1.0-rc2": the
-    // first is also that of the C library's start-up code, the last that of Rust's standard
-    // library.
     let c = found.c_compiler.as_deref();
-    let names = c.unwrap_or_default().split("; ");
-    let mut names = names.filter(|name| !is_rusts(name, &compilers.llvm));
-    let is_expected = |name: &str| compilers.c.contains(name.trim_start_matches("GCC: "));
-    let named = names.clone().any(is_expected);
-    let foreign = names.any(|name| name.contains("clang") && !is_expected(name));
-    expect("C compiler", named && !foreign, c, &compilers.c);
+    let holds = is_compiled_by(c.unwrap_or_default(), &compilers.c, &compilers.llvm);
+    expect("C compiler", holds, c, &compilers.c);
 
     let flags = found.flags.as_deref();
     let has = |flag: &str| {
